@@ -18,7 +18,7 @@ export interface Size {
   seconds: number;
   warmUpSeconds: number;
   rounds: number;
-  waitingDeliveries: number;
+  pendingDeliveries: number;
   latencySamples: number;
   /** Chart questions of each kind. */
   questions: number;
@@ -31,7 +31,7 @@ export const FULL: Size = {
   seconds: 8,
   warmUpSeconds: 8,
   rounds: 5,
-  waitingDeliveries: 10_000,
+  pendingDeliveries: 10_000,
   latencySamples: 100,
   questions: 60,
 };
@@ -43,7 +43,7 @@ export const SMALL: Size = {
   seconds: 1,
   warmUpSeconds: 0.5,
   rounds: 1,
-  waitingDeliveries: 200,
+  pendingDeliveries: 200,
   latencySamples: 5,
   questions: 8,
 };

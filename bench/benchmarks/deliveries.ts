@@ -1,4 +1,4 @@
-// Row 4: how fast waiting deliveries go out, compared with the load generator posting the same bodies to the same sink.
+// Row 4: how fast pending deliveries go out, compared with the load generator posting the same bodies to the same sink.
 import { join } from 'node:path';
 import { type Benchmark, type Context, issueKeys, type Keys } from '../context.ts';
 import type { Dataset } from '../data/datasets.ts';
@@ -8,7 +8,7 @@ import { type Running, runJob, startReference, startService } from '../processes
 import type { Row } from '../report.ts';
 import { driveLoad, measureInTurns, rateOf, ratioOf } from '../rounds.ts';
 import { GRANT_PATH } from './grants.ts';
-import { addEndpoints, countWaiting, removeEndpoints, resumeEndpoints, suspendEndpoints } from './webhooks.ts';
+import { addEndpoints, countPending, removeEndpoints, resumeEndpoints, suspendEndpoints } from './webhooks.ts';
 
 const ENDPOINTS = 8;
 const CONNECTIONS = 64;
@@ -33,22 +33,22 @@ async function queueDeliveries(
 ): Promise<number> {
   await suspendEndpoints(dataset);
   const requests = { kind: 'grant', path: GRANT_PATH, key: keys.secret, people: dataset.people, seed } as const;
-  const count = Math.ceil(size.waitingDeliveries / ENDPOINTS);
+  const count = Math.ceil(size.pendingDeliveries / ENDPOINTS);
   const job = { url: service.url, requests, connections: 16, warmUpSeconds: 0, seconds: 120, count };
   await runJob<LoadJob, LoadResult>('drive.ts', job);
-  return countWaiting(dataset);
+  return countPending(dataset);
 }
 
 /**
  * Returns the seconds until the last delivery arrives, once all are settled, so that none is left for the next round.
  */
-async function drain(dataset: Dataset, sink: Running, waiting: number): Promise<number> {
+async function drain(dataset: Dataset, sink: Running, pending: number): Promise<number> {
   const { count } = await readSink<Received>(sink, '/received');
   const began = await resumeEndpoints(dataset);
-  const { lastAt } = await readSink<Received>(sink, `/received?count=${count + waiting}`).catch((cause) => {
-    throw new Error(`${waiting} deliveries did not arrive within ${TIMEOUT_MS / 1000} s`, { cause });
+  const { lastAt } = await readSink<Received>(sink, `/received?count=${count + pending}`).catch((cause) => {
+    throw new Error(`${pending} deliveries did not arrive within ${TIMEOUT_MS / 1000} s`, { cause });
   });
-  await waitUntil(async () => (await countWaiting(dataset)) === 0, {
+  await waitUntil(async () => (await countPending(dataset)) === 0, {
     timeoutMs: TIMEOUT_MS,
     intervalMs: POLL_MS,
     timeoutMessage: `deliveries did not settle within ${TIMEOUT_MS / 1000} s`,
@@ -66,17 +66,17 @@ async function run(context: Context): Promise<Row[]> {
   const addresses = Array.from({ length: ENDPOINTS }, (_, number) => `${sink.url}/${number}`);
   await addEndpoints(dataset, addresses);
   const service = await startService(options('service'));
-  let waiting = 0;
+  let pending = 0;
   const fillAndDrain = async (seed: number) => {
-    waiting = await queueDeliveries(context, dataset, { service, keys, seed });
-    return drain(dataset, sink, waiting);
+    pending = await queueDeliveries(context, dataset, { service, keys, seed });
+    return drain(dataset, sink, pending);
   };
   // Warms up for as long as other benchmarks do before they count: Node.js compiles meanwhile.
   for (let seconds = 0, seed = 1000; seconds < size.warmUpSeconds; seed++) seconds += await fillAndDrain(seed);
   const { drained, direct } = await measureInTurns(context, dataset, {
     drained: async (round) => {
       const seconds = await fillAndDrain(7 + round);
-      return { perSecond: waiting / seconds };
+      return { perSecond: pending / seconds };
     },
     direct: async (round) => {
       const bodies = await readSink<string[]>(sink, '/bodies');
@@ -91,7 +91,7 @@ async function run(context: Context): Promise<Row[]> {
   return [
     {
       id: '4',
-      work: `deliveries drained to a local sink, ${waiting.toLocaleString('en')} waiting, ${ENDPOINTS} endpoints`,
+      work: `deliveries drained to a local sink, ${pending.toLocaleString('en')} pending, ${ENDPOINTS} endpoints`,
       measured: rateOf(drained),
       against: `the sink under the load generator: ${rateOf(direct)}`,
       ratio,
@@ -101,4 +101,4 @@ async function run(context: Context): Promise<Row[]> {
   ];
 }
 
-export const deliveries: Benchmark = { name: 'deliveries', title: 'row 4: sending waiting deliveries', run };
+export const deliveries: Benchmark = { name: 'deliveries', title: 'row 4: sending pending deliveries', run };

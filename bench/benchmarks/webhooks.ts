@@ -31,9 +31,9 @@ export async function resumeEndpoints({ url }: Dataset): Promise<number> {
   });
 }
 
-export async function countWaiting({ url }: Dataset): Promise<number> {
-  const [row] = await query(url, "select count(*)::integer as waiting from webhook_delivery where state = 'pending'");
-  return Number(row?.waiting);
+export async function countPending({ url }: Dataset): Promise<number> {
+  const [row] = await query(url, "select count(*)::integer as pending from webhook_delivery where state = 'pending'");
+  return Number(row?.pending);
 }
 
 export async function removeEndpoints({ url }: Dataset): Promise<void> {

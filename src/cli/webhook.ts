@@ -134,7 +134,7 @@ function addListCommand(webhook: Command, perform: Perform): void {
           'state',
           'state_reason',
           'failed_attempts',
-          'waiting',
+          'pending',
           'dead',
         ] as const;
         return { answer: { webhooks }, text: formatTable(webhooks, columns) };

@@ -58,9 +58,9 @@ export interface WebhookFacts {
   suspended: number;
   /** How many of the enabled ones are failing. */
   failing: number;
-  waiting: number;
-  oldest_waiting_seconds: number | null;
-  /** How many of the waiting ones were queued or postponed when the database's clock was ahead of its present time. */
+  pending: number;
+  oldest_pending_seconds: number | null;
+  /** How many of the pending ones were queued or postponed when the database's clock was ahead of its present time. */
   ahead_of_clock: number;
   dead: number;
 }
@@ -79,10 +79,10 @@ export function readWebhookFacts(db: Kysely<DB>, now: Date): Promise<WebhookFact
         count(*) filter (where state = 'enabled' and first_failure_at is not null)::integer as failing,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id)
-          where d.state = 'pending' and webhook.state = 'enabled' limit ${MAX_DELIVERIES_COUNTED}) w) as waiting,
+          where d.state = 'pending' and webhook.state = 'enabled' limit ${MAX_DELIVERIES_COUNTED}) w) as pending,
         (select extract(epoch from ${now}::timestamptz - min(queued_at))::float8
           from webhook_delivery d join webhook using (webhook_id)
-          where d.state = 'pending' and webhook.state = 'enabled') as oldest_waiting_seconds,
+          where d.state = 'pending' and webhook.state = 'enabled') as oldest_pending_seconds,
         (select count(*)::integer from (
           select from webhook_delivery d join webhook using (webhook_id)
           where d.state = 'pending' and webhook.state = 'enabled'

@@ -13,7 +13,7 @@ import { readSecrets, storedValues } from '../webhooks/secrets.ts';
 import type { Finding } from './finding.ts';
 import { readWebhookFacts, type WebhookFacts } from './queries.ts';
 
-const WAITING_WARNING_S = 600;
+const PENDING_WARNING_S = 600;
 const BACKLOG_WARNING = 100_000;
 const SLOW_CHART_MS = 2_000;
 const CHARTS_BUDGET_MS = 30_000;
@@ -44,13 +44,13 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
 }
 
 function judgeWebhooks(facts: WebhookFacts): Finding {
-  const { enabled, suspended, failing, waiting, oldest_waiting_seconds: oldest, ahead_of_clock: ahead, dead } = facts;
-  const waits = counted(waiting, 'delivery is waiting', 'deliveries are waiting');
+  const { enabled, suspended, failing, pending, oldest_pending_seconds: oldest, ahead_of_clock: ahead, dead } = facts;
+  const backlog = counted(pending, 'delivery is pending', 'deliveries are pending');
   const faults = [
     ...(suspended > 0 ? [`${suspended} suspended (see \`sps webhook list\`, then \`sps webhook resume\`)`] : []),
     ...(failing > 0 ? [`${failing} failing (see \`sps webhook deliveries\`)`] : []),
-    ...(oldest !== null && oldest > WAITING_WARNING_S
-      ? [`${waits}, the oldest for ${Math.round(oldest / 60)} min (see \`sps webhook deliveries\`)`]
+    ...(oldest !== null && oldest > PENDING_WARNING_S
+      ? [`${backlog}, the oldest for ${Math.round(oldest / 60)} min (see \`sps webhook deliveries\`)`]
       : []),
     ...(ahead > 0
       ? [
@@ -65,7 +65,7 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
     words:
       faults.length > 0
         ? `Webhooks: ${faults.join(', ')}.`
-        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled; ${waiting === 0 ? 'everything is delivered' : waits}.`,
+        : `${counted(enabled, 'webhook is', 'webhooks are')} enabled; ${pending === 0 ? 'everything is delivered' : backlog}.`,
     figures: { ...facts },
   };
 }

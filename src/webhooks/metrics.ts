@@ -24,15 +24,15 @@ export const attemptSeconds = new Histogram({
   registers: [registry],
 });
 
-const waiting = new Gauge({
-  name: 'sps_webhook_waiting',
+const pending = new Gauge({
+  name: 'sps_webhook_pending',
   help: `Pending deliveries, by the state of their endpoint. Counted up to ${MAX_DELIVERIES_COUNTED} per endpoint.`,
   labelNames: [...labelNames, 'endpoint_state'],
   registers: [registry],
 });
 
-const oldestWaiting = new Gauge({
-  name: 'sps_webhook_oldest_waiting_seconds',
+const oldestPending = new Gauge({
+  name: 'sps_webhook_oldest_pending_seconds',
   help: 'Age of the oldest pending delivery, by the state of its endpoint.',
   labelNames: [...labelNames, 'endpoint_state'],
   registers: [registry],
@@ -48,18 +48,18 @@ const dead = new Gauge({
 interface EndpointBacklog {
   app_id: string;
   state: string;
-  waiting: number;
+  pending: number;
   oldest_at: string | null;
   dead: number;
 }
 
-async function countWaiting(db: Kysely<DB>): Promise<EndpointBacklog[]> {
+async function countPending(db: Kysely<DB>): Promise<EndpointBacklog[]> {
   const { rows } = await sql<EndpointBacklog>`
-    select webhook.app_id, webhook.state, sum(p.waiting)::float8 as waiting, min(p.oldest_at) as oldest_at,
+    select webhook.app_id, webhook.state, sum(p.pending)::float8 as pending, min(p.oldest_at) as oldest_at,
       sum(${countDeliveries('dead')}) as dead
     from webhook
     cross join lateral (
-      select count(*) as waiting, min(queued_at) as oldest_at from (
+      select count(*) as pending, min(queued_at) as oldest_at from (
         -- The order by due_at is served by an index, and what is due first has waited longest, or nearly so.
         select queued_at from webhook_delivery where webhook_id = webhook.webhook_id and state = 'pending'
         order by due_at limit ${MAX_DELIVERIES_COUNTED}) first) p
@@ -71,14 +71,14 @@ async function countWaiting(db: Kysely<DB>): Promise<EndpointBacklog[]> {
  * Returns the webhooks' part of /metrics: this process's attempts, and the backlog of all processes from the database.
  */
 export async function webhookMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
-  const endpoints = await countWaiting(db);
+  const endpoints = await countPending(db);
   const deadByApp = new Map<string, number>();
-  for (const gauge of [waiting, oldestWaiting, dead]) gauge.reset();
+  for (const gauge of [pending, oldestPending, dead]) gauge.reset();
   for (const row of endpoints) {
     const labels = { app_id: row.app_id, endpoint_state: row.state };
-    waiting.set(labels, row.waiting);
+    pending.set(labels, row.pending);
     const age = row.oldest_at === null ? 0 : (now().getTime() - Date.parse(row.oldest_at)) / 1000;
-    oldestWaiting.set(labels, Math.max(0, age));
+    oldestPending.set(labels, Math.max(0, age));
     deadByApp.set(row.app_id, (deadByApp.get(row.app_id) ?? 0) + row.dead);
   }
   for (const [app_id, count] of deadByApp) dead.set({ app_id }, count);

@@ -119,11 +119,11 @@ export async function drained(db: Kysely<DB>, timeoutMs: number): Promise<void> 
   for (;;) {
     const rows = await db
       .selectFrom('webhook_delivery')
-      .select((eb) => eb.fn.countAll<bigint>().as('waiting'))
+      .select((eb) => eb.fn.countAll<bigint>().as('pending'))
       .where('state', '=', 'pending')
       .execute();
-    if (rows[0]?.waiting === 0n) return;
-    if (Date.now() > until) throw new Error(`${rows[0]?.waiting} deliveries still wait`);
+    if (rows[0]?.pending === 0n) return;
+    if (Date.now() > until) throw new Error(`${rows[0]?.pending} deliveries still wait`);
     await pause(200);
   }
 }

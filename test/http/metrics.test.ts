@@ -28,7 +28,7 @@ describe('metrics on the public listener', () => {
     expect(answer.text).toMatch(/^process_resident_memory_bytes \d+/m);
     expect(answer.text).toMatch(/^nodejs_eventloop_lag_seconds /m);
     expect(answer.text).toContain(`\nsps_build_info{version="${VERSION}"} 1\n`);
-    expect(answer.text).toMatch(/^# TYPE sps_webhook_waiting gauge/m);
+    expect(answer.text).toMatch(/^# TYPE sps_webhook_pending gauge/m);
   });
 
   test.each([
@@ -87,8 +87,8 @@ test('metrics leave out figures that the database does not give in time', async 
   expect(took).toBeLessThan(8_000);
   expect(status).toBe(200);
   expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
-  expect(text).not.toContain('sps_webhook_waiting');
-  await expect.poll(async () => (await read()).text).toContain('sps_webhook_waiting');
+  expect(text).not.toContain('sps_webhook_pending');
+  await expect.poll(async () => (await read()).text).toContain('sps_webhook_pending');
 });
 
 test('metrics are open on a listener of their own', async () => {

@@ -95,17 +95,17 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
   });
 
-  test('waiting deliveries are not reported as delivered', async () => {
+  test('pending deliveries are not reported as delivered', async () => {
     await addWebhook({});
     const { db } = service.database;
     await sql`
       insert into webhook_delivery (sequence, webhook_id, profile_id) select 2, webhook_id, gen_random_uuid() from webhook`.execute(
       db,
     );
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is waiting.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await sql`update webhook_delivery set queued_at = now() - interval '1 hour' where sequence = 2`.execute(db);
     expect(await wordsOf('webhooks')).toMatch(
-      /1 delivery is waiting, the oldest for 60 min \(see `sps webhook deliveries`\)/,
+      /1 delivery is pending, the oldest for 60 min \(see `sps webhook deliveries`\)/,
     );
     await db
       .deleteFrom('webhook_delivery')
@@ -130,14 +130,14 @@ describe('on a real database', () => {
     expect(await wordsOf('webhooks')).toMatch(/1 delivery is scheduled in the future because .*`sps webhook resume`/);
     await set('queued_at', 0);
     await set('due_at', 9);
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is waiting.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await set('due_at', 10);
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
 
     await set('queued_at', 10);
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
     await resumeWebhook(deps, webhook_id);
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is waiting.');
+    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await sql`delete from webhook_delivery where sequence = 3`.execute(db);
   });
 

@@ -63,7 +63,7 @@ describe('add', () => {
       has_authorization: true,
       event_types: null,
       failed_attempts: 0,
-      waiting: 0,
+      pending: 0,
       dead: 0,
     });
     expect(JSON.stringify(await only())).not.toContain(added.secret);
@@ -134,7 +134,7 @@ describe('change', () => {
     const [{ body, headers } = { body: '', headers: {} }] = elsewhere.received;
     expect(headers).toMatchObject({ authorization: 'Bearer old' });
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ event_type: 'test' });
-    expect(await only()).toMatchObject({ waiting: 1, has_authorization: true });
+    expect(await only()).toMatchObject({ pending: 1, has_authorization: true });
     await resumeWebhook(deps, webhookId);
     const dispatcher = world.dispatch();
     await eventually(() => expect(elsewhere.received).toHaveLength(2));
@@ -399,9 +399,9 @@ it.each([
 it('list: shows the endpoints of one app or of all, with their pending and dead deliveries counted', async () => {
   await world.addEndpoint(receiver.url);
   await world.grant('ann');
-  expect(await only()).toMatchObject({ waiting: 1, dead: 0 });
+  expect(await only()).toMatchObject({ pending: 1, dead: 0 });
   await deps.db.updateTable('webhook_delivery').set({ state: 'dead' }).where('state', '=', 'pending').execute();
-  expect(await only()).toMatchObject({ waiting: 0, dead: 1 });
+  expect(await only()).toMatchObject({ pending: 0, dead: 1 });
   expect(await listWebhooks(deps)).toHaveLength(1);
   await expect(listWebhooks(deps, 'none')).rejects.toThrow('There is no app none');
 });

@@ -45,9 +45,9 @@ it('pending deliveries and their age, attempts by result, and the duration of at
   await world.grant('ann');
   await world.grant('ann');
   world.pass(100);
-  const waiting = await figures();
-  expect(waiting['sps_webhook_waiting{app,endpoint_state="enabled"}']).toBe(2);
-  expectAge(waiting['sps_webhook_oldest_waiting_seconds{app,endpoint_state="enabled"}'], 100, granted);
+  const pending = await figures();
+  expect(pending['sps_webhook_pending{app,endpoint_state="enabled"}']).toBe(2);
+  expectAge(pending['sps_webhook_oldest_pending_seconds{app,endpoint_state="enabled"}'], 100, granted);
 
   world.dispatch();
   await eventually(async () => expect((await figures())['sps_webhook_attempts_total{app,result="delivered"}']).toBe(2));
@@ -63,14 +63,14 @@ it('pending deliveries and their age, attempts by result, and the duration of at
   world.pass(5);
   await eventually(async () => expect((await figures())['sps_webhook_attempts_total{app,result="dead"}']).toBe(1));
   expect(await figures()).toMatchObject({
-    'sps_webhook_waiting{app,endpoint_state="enabled"}': 0,
-    'sps_webhook_oldest_waiting_seconds{app,endpoint_state="enabled"}': 0,
+    'sps_webhook_pending{app,endpoint_state="enabled"}': 0,
+    'sps_webhook_oldest_pending_seconds{app,endpoint_state="enabled"}': 0,
     'sps_webhook_dead{app}': 1,
     'sps_webhook_attempt_seconds_count{app}': 4,
   });
 
   await disableWebhook(world.service.deps, webhook_id);
-  expect(Object.keys(await figures())).not.toContain('sps_webhook_waiting{app,endpoint_state="enabled"}');
+  expect(Object.keys(await figures())).not.toContain('sps_webhook_pending{app,endpoint_state="enabled"}');
   const text = await webhookMetrics(world.service.deps);
   for (const hidden of [receiver.url, '127.0.0.1', secret, 'hidden', webhook_id]) expect(text).not.toContain(hidden);
 });
@@ -91,13 +91,13 @@ it('up to 100,000 deliveries of an endpoint are counted, and the oldest of them 
     `.execute(db);
   }
   const counted = await figures();
-  expect(counted['sps_webhook_waiting{app,endpoint_state="disabled"}']).toBe(100_000);
+  expect(counted['sps_webhook_pending{app,endpoint_state="disabled"}']).toBe(100_000);
   expectAge(
-    counted['sps_webhook_oldest_waiting_seconds{app,endpoint_state="disabled"}'],
+    counted['sps_webhook_oldest_pending_seconds{app,endpoint_state="disabled"}'],
     1_000,
     new Date(begun - 1_000_100),
   );
   expect(await listWebhooks(world.service.deps)).toContainEqual(
-    expect.objectContaining({ webhook_id, waiting: 100_000, dead: 100_000 }),
+    expect.objectContaining({ webhook_id, pending: 100_000, dead: 100_000 }),
   );
 });
