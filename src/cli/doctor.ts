@@ -16,7 +16,7 @@ export function addCommands(program: Command, perform: Perform): void {
           const findings = await examine(deps, { charts });
           const isWell = findings.every(({ state }) => state !== 'problem');
           if (!isWell) process.exitCode = 1;
-          return { answer: { is_well: isWell, findings }, text: formatTable(findings, ['check', 'state', 'words']) };
+          return { answer: { is_well: isWell, findings }, text: formatTable(findings, ['check', 'state', 'message']) };
         },
         { migrates: false },
       ),

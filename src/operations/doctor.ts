@@ -11,15 +11,15 @@ type Check = () => Promise<Finding | Finding[]>;
 const EMPTY_DATABASE: Finding = {
   check: 'migrations',
   state: 'warning',
-  words: 'The database is empty: start the service, or run `sps migrate`.',
+  message: 'The database is empty: start the service, or run `sps migrate`.',
 };
 
 async function runCheck(name: string, check: Check): Promise<Finding[]> {
   try {
     return [await check()].flat();
   } catch (error) {
-    const words = `The check failed: ${(error as Error).message || (error as { code?: string }).code}.`;
-    return [{ check: name, state: 'problem', words }];
+    const message = `The check failed: ${(error as Error).message || (error as { code?: string }).code}.`;
+    return [{ check: name, state: 'problem', message }];
   }
 }
 

@@ -5,8 +5,8 @@ export interface Finding {
   check: string;
   /** `unknown` means that the state cannot be determined from here. */
   state: 'ok' | 'warning' | 'problem' | 'unknown';
-  /** The finding in words. A warning or problem also says what to do, unless the check itself failed. */
-  words: string;
+  /** The finding as a sentence. A warning or problem also says what to do, unless the check itself failed. */
+  message: string;
   /** The figures behind the finding. */
   figures?: Record<string, number | string | null>;
 }

@@ -21,7 +21,7 @@ const FREE_PROBLEM_BYTES = GIB;
 
 export async function checkServer({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Finding[]> {
   if (config.DATABASE_URL && (await sharesSessions(config.DATABASE_URL))) {
-    return [{ check: 'database', state: 'problem', words: SHARES_SESSIONS }];
+    return [{ check: 'database', state: 'problem', message: SHARES_SESSIONS }];
   }
   const before = Date.now();
   const facts = await readServerFacts(db);
@@ -44,14 +44,14 @@ export function judgeVersion({
   const size = `${(database_bytes / GIB).toFixed(2)} GiB`;
   const figures = { version, database_bytes };
   if (!takes_writes) {
-    return { check: 'database', state: 'problem', words: TAKES_NO_WRITES, figures };
+    return { check: 'database', state: 'problem', message: TAKES_NO_WRITES, figures };
   }
   const refusal = refusalOfEncoding(encoding);
-  if (refusal) return { check: 'database', state: 'problem', words: refusal, figures };
+  if (refusal) return { check: 'database', state: 'problem', message: refusal, figures };
   return {
     check: 'database',
     state: isKnown ? 'ok' : 'warning',
-    words: isKnown
+    message: isKnown
       ? `PostgreSQL ${version}, ${size}.`
       : `PostgreSQL ${version} is untested: use ${OLDEST_MAJOR} to ${NEWEST_MAJOR}.`,
     figures,
@@ -72,7 +72,7 @@ export function judgeConnections(facts: ServerFacts, needed: number): Finding {
   return {
     check: 'connections',
     state: isScarce ? 'warning' : 'ok',
-    words: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed} of ${lowest.limit}${
+    message: `${connections} of ${most_connections} connections are in use, and a service with these settings takes up to ${needed} of ${lowest.limit}${
       isScarce ? `: lower DATABASE_POOL_SIZE or raise ${lowest.name}` : ''
     }.`,
     figures: { connections, most_connections, reserved_connections, role_limit, database_limit, needed },
@@ -87,7 +87,7 @@ export function judgeClock(skewMs: number, roundTripMs: number): Finding {
   return {
     check: 'clock',
     state,
-    words:
+    message:
       state === 'ok'
         ? 'The clocks of the database and of this machine agree.'
         : `The database's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's: synchronise both with a time server.`,
@@ -99,20 +99,20 @@ export async function checkMigrations(db: Kysely<DB>): Promise<Finding> {
   const { applied, missing, unknown } = await compareMigrations(db);
   const figures = { applied: applied.length, missing: missing.join(', '), unknown: unknown.join(', ') };
   if (unknown.length > 0) {
-    const words = `The database was migrated by a newer version (${figures.unknown}): run that version.`;
-    return { check: 'migrations', state: 'problem', words, figures };
+    const message = `The database was migrated by a newer version (${figures.unknown}): run that version.`;
+    return { check: 'migrations', state: 'problem', message, figures };
   }
   if (missing.length > 0) {
-    const words = `Migrations not yet applied: ${figures.missing}. Back up the database, then start this version or run \`sps migrate\`.`;
-    return { check: 'migrations', state: 'warning', words, figures };
+    const message = `Migrations not yet applied: ${figures.missing}. Back up the database, then start this version or run \`sps migrate\`.`;
+    return { check: 'migrations', state: 'warning', message, figures };
   }
-  return { check: 'migrations', state: 'ok', words: `All ${applied.length} migrations are applied.`, figures };
+  return { check: 'migrations', state: 'ok', message: `All ${applied.length} migrations are applied.`, figures };
 }
 
 /** Checks the disk of the embedded database. `folder` is undefined if the database is on a server of its own. */
 export async function checkDisk(folder: string | undefined): Promise<Finding> {
   if (folder === undefined) {
-    return { check: 'disk', state: 'unknown', words: 'The disk of the database server cannot be checked from here.' };
+    return { check: 'disk', state: 'unknown', message: 'The disk of the database server cannot be checked from here.' };
   }
   const { bavail, blocks, bsize } = await statfs(folder);
   return judgeDisk(bavail * bsize, blocks * bsize);
@@ -121,11 +121,11 @@ export async function checkDisk(folder: string | undefined): Promise<Finding> {
 export function judgeDisk(free: number, all: number): Finding {
   const isScarce = free < FREE_WARNING.bytes && free < all * FREE_WARNING.part;
   const state = free < FREE_PROBLEM_BYTES ? 'problem' : isScarce ? 'warning' : 'ok';
-  const words = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GiB are free in the data directory`;
+  const message = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GiB are free in the data directory`;
   return {
     check: 'disk',
     state,
-    words: state === 'ok' ? `${words}.` : `${words}: free up space before the database stops.`,
+    message: state === 'ok' ? `${message}.` : `${message}: free up space before the database stops.`,
     figures: { free_bytes: free, all_bytes: all },
   };
 }

@@ -33,13 +33,13 @@ export async function checkWebhooks({ db, config, now }: Deps): Promise<Finding[
       return [`those of ${row.webhook_id} are ${error.message}`];
     }
   });
-  const unreadableWords = `The secrets of ${counted(unreadable.length, 'webhook', 'webhooks')} cannot be read; ${unreadable[0]}: configure the missing key, or remove the webhook and add it again.`;
-  const clearWords = `The secrets of ${counted(clear.length, 'webhook', 'webhooks')} are stored in clear: \`sps secrets rotate\` encrypts them.`;
-  const secrets = (state: Finding['state'], words: string): Finding => ({ check: 'webhook secrets', state, words });
+  const unreadableMessage = `The secrets of ${counted(unreadable.length, 'webhook', 'webhooks')} cannot be read; ${unreadable[0]}: configure the missing key, or remove the webhook and add it again.`;
+  const clearMessage = `The secrets of ${counted(clear.length, 'webhook', 'webhooks')} are stored in clear: \`sps secrets rotate\` encrypts them.`;
+  const secrets = (state: Finding['state'], message: string): Finding => ({ check: 'webhook secrets', state, message });
   return [
     judgeWebhooks(await readWebhookFacts(db, at)),
-    ...(unreadable.length === 0 ? [] : [secrets('problem', unreadableWords)]),
-    ...(clear.length === 0 ? [] : [secrets('warning', clearWords)]),
+    ...(unreadable.length === 0 ? [] : [secrets('problem', unreadableMessage)]),
+    ...(clear.length === 0 ? [] : [secrets('warning', clearMessage)]),
   ];
 }
 
@@ -62,7 +62,7 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
   return {
     check: 'webhooks',
     state: suspended > 0 ? 'problem' : faults.length > 0 ? 'warning' : 'ok',
-    words:
+    message:
       faults.length > 0
         ? `Webhooks: ${faults.join(', ')}.`
         : `${counted(enabled, 'webhook is', 'webhooks are')} enabled; ${pending === 0 ? 'everything is delivered' : backlog}.`,
@@ -79,7 +79,7 @@ export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
     {
       check: 'totals',
       state: pending > BACKLOG_WARNING ? 'warning' : 'ok',
-      words:
+      message:
         pending > BACKLOG_WARNING
           ? `${factsWait}; charts stay exact but are slower until then: is a service running?`
           : `${factsWait}.`,
@@ -88,7 +88,7 @@ export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
     {
       check: 'labels',
       state: labels_pending > BACKLOG_WARNING ? 'warning' : 'ok',
-      words:
+      message:
         labels_pending > BACKLOG_WARNING
           ? `${labelsWait}; charts stay exact until then: is a service running?`
           : `${labelsWait}.`,
@@ -143,8 +143,8 @@ export async function checkCharts(deps: Deps, budgetMs = CHARTS_BUDGET_MS): Prom
 export function judgeCharts(timed: readonly Timed[], all: number): Finding {
   const slowest = timed.toSorted((a, b) => b.ms - a.ms)[0];
   if (!slowest) {
-    const words = all > 0 ? `0 of ${all} charts were drawn in the time given.` : 'There is no app to draw charts of.';
-    return { check: 'charts', state: 'unknown', words };
+    const message = all > 0 ? `0 of ${all} charts were drawn in the time given.` : 'There is no app to draw charts of.';
+    return { check: 'charts', state: 'unknown', message };
   }
   const slow = timed.filter(({ ms }) => ms > SLOW_CHART_MS);
   const incompleteNote = timed.length < all ? ` Only ${timed.length} of ${all} were drawn in the time given.` : '';
@@ -152,7 +152,7 @@ export function judgeCharts(timed: readonly Timed[], all: number): Finding {
   return {
     check: 'charts',
     state: slow.length > 0 ? 'warning' : 'ok',
-    words: `A year of each chart: ${worst}.${incompleteNote}${
+    message: `A year of each chart: ${worst}.${incompleteNote}${
       slow.length > 0
         ? ` ${slow.length} took more than ${SLOW_CHART_MS / 1000} s: see docs/operations.md, "Slow charts".`
         : ''

@@ -88,7 +88,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     return `postgres://sps@127.0.0.1:${port}${url.pathname}`;
   }
 
-  async function examine(DATABASE_URL: string): Promise<{ is_well: boolean; findings: { words: string }[] }> {
+  async function examine(DATABASE_URL: string): Promise<{ is_well: boolean; findings: { message: string }[] }> {
     const { stdout } = await createSps({ DATABASE_URL }).run('doctor', '--json');
     return JSON.parse(stdout);
   }
@@ -109,7 +109,7 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     expect(service.stderr().split('\n')).toContain(SHARES_SESSIONS);
     const doctor = await examine(DATABASE_URL);
     expect(doctor.is_well).toBe(false);
-    expect(doctor.findings[0]).toEqual({ check: 'database', state: 'problem', words: SHARES_SESSIONS });
+    expect(doctor.findings[0]).toEqual({ check: 'database', state: 'problem', message: SHARES_SESSIONS });
     expect(await countLocks()).toBe(0);
   });
 

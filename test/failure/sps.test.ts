@@ -46,14 +46,14 @@ describe('on an external database', { timeout: 120_000 }, () => {
     expect(findings).toContainEqual({
       check: 'charts',
       state: 'ok',
-      words: expect.any(String),
+      message: expect.any(String),
       figures: expect.anything(),
     });
     const table = await createSps({ DATABASE_URL: database.url }).run('doctor', '--no-charts');
     expect(table).toEqual({
       code: 0,
       stderr: '',
-      stdout: expect.stringMatching(/^check +state +words\ndatabase +ok +/),
+      stdout: expect.stringMatching(/^check +state +message\ndatabase +ok +/),
     });
     expect(table.stdout).not.toContain('charts');
 
@@ -104,7 +104,7 @@ describe('on an external database', { timeout: 120_000 }, () => {
     expect(JSON.parse(stdout)).toMatchObject({
       is_well: false,
       findings: expect.arrayContaining([
-        { check: 'database', state: 'problem', words: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') },
+        { check: 'database', state: 'problem', message: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') },
       ]),
     });
     expect(stdout).not.toContain('a-password');

@@ -26,8 +26,8 @@ async function statesOf(charts = false): Promise<Record<string, string>> {
   return Object.fromEntries((await examine(deps, { charts })).map(({ check, state }) => [check, state]));
 }
 
-const wordsOf = async (check: string) =>
-  (await examine(deps, { charts: false })).find((finding) => finding.check === check)?.words;
+const messageOf = async (check: string) =>
+  (await examine(deps, { charts: false })).find((finding) => finding.check === check)?.message;
 
 describe('on a real database', () => {
   beforeEach(async () => {
@@ -49,9 +49,9 @@ describe('on a real database', () => {
     expect(await checkCharts(deps)).toMatchObject({ figures: { drawn: CHART_IDS.length, slow: 0 } });
     expect(await checkCharts(deps, 0)).toMatchObject({
       state: 'unknown',
-      words: '0 of 19 charts were drawn in the time given.',
+      message: '0 of 19 charts were drawn in the time given.',
     });
-    expect(judgeCharts([], 0)).toMatchObject({ state: 'unknown', words: 'There is no app to draw charts of.' });
+    expect(judgeCharts([], 0)).toMatchObject({ state: 'unknown', message: 'There is no app to draw charts of.' });
   });
 
   async function addWebhook(values: object): Promise<void> {
@@ -74,14 +74,14 @@ describe('on a real database', () => {
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
     await addWebhook({ state: 'suspended' });
     expect(await statesOf()).toMatchObject({ webhooks: 'problem' });
-    expect(await wordsOf('webhooks')).toMatch(/1 suspended .*, 1 failing \(see `sps webhook deliveries`\)/);
+    expect(await messageOf('webhooks')).toMatch(/1 suspended .*, 1 failing \(see `sps webhook deliveries`\)/);
   });
 
   test('a webhook that was disabled, or suspended for its failures, does not also count as failing', async () => {
     await addWebhook({ state: 'disabled', first_failure_at: '2025-01-01T00:00:00Z' });
-    expect(await wordsOf('webhooks')).toBe('0 webhooks are enabled; everything is delivered.');
+    expect(await messageOf('webhooks')).toBe('0 webhooks are enabled; everything is delivered.');
     await addWebhook({ state: 'suspended', first_failure_at: '2025-01-01T00:00:00Z' });
-    expect(await wordsOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
+    expect(await messageOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
   });
 
   test('dead deliveries are reported as long as there is a webhook to replay them to', async () => {
@@ -90,7 +90,7 @@ describe('on a real database', () => {
     await sql`
       insert into webhook_delivery (sequence, webhook_id, profile_id, state)
       select 1, webhook_id, gen_random_uuid(), 'dead' from webhook`.execute(db);
-    expect(await wordsOf('webhooks')).toContain('1 dead delivery');
+    expect(await messageOf('webhooks')).toContain('1 dead delivery');
     await db.deleteFrom('webhook').execute();
     expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
   });
@@ -102,16 +102,16 @@ describe('on a real database', () => {
       insert into webhook_delivery (sequence, webhook_id, profile_id) select 2, webhook_id, gen_random_uuid() from webhook`.execute(
       db,
     );
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
+    expect(await messageOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await sql`update webhook_delivery set queued_at = now() - interval '1 hour' where sequence = 2`.execute(db);
-    expect(await wordsOf('webhooks')).toMatch(
+    expect(await messageOf('webhooks')).toMatch(
       /1 delivery is pending, the oldest for 60 min \(see `sps webhook deliveries`\)/,
     );
     await db
       .deleteFrom('webhook_delivery')
       .where('sequence', '=', '2' as never)
       .execute();
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; everything is delivered.');
+    expect(await messageOf('webhooks')).toBe('1 webhook is enabled; everything is delivered.');
     await db.deleteFrom('webhook').execute();
   });
 
@@ -127,17 +127,17 @@ describe('on a real database', () => {
       db,
     );
     await set('queued_at', 1);
-    expect(await wordsOf('webhooks')).toMatch(/1 delivery is scheduled in the future because .*`sps webhook resume`/);
+    expect(await messageOf('webhooks')).toMatch(/1 delivery is scheduled in the future because .*`sps webhook resume`/);
     await set('queued_at', 0);
     await set('due_at', 9);
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
+    expect(await messageOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await set('due_at', 10);
     expect(await statesOf()).toMatchObject({ webhooks: 'warning' });
 
     await set('queued_at', 10);
     const { webhook_id } = await db.selectFrom('webhook').select('webhook_id').executeTakeFirstOrThrow();
     await resumeWebhook(deps, webhook_id);
-    expect(await wordsOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
+    expect(await messageOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await sql`delete from webhook_delivery where sequence = 3`.execute(db);
   });
 
@@ -146,7 +146,7 @@ describe('on a real database', () => {
     const webhook_id = randomUUID();
     await addWebhook({ webhook_id, secret: toStored('whsec_abc', keys) });
     expect(await statesOf()).toMatchObject({ 'webhook secrets': 'problem' });
-    expect(await wordsOf('webhook secrets')).toMatch(
+    expect(await messageOf('webhook secrets')).toMatch(
       new RegExp(
         `those of ${webhook_id} are encrypted with the key [0-9a-f]{8}, which is neither .*: configure the missing key`,
       ),
@@ -154,7 +154,7 @@ describe('on a real database', () => {
     deps = { ...deps, config: { ...deps.config, ...keys } };
     expect((await statesOf())['webhook secrets']).toBeUndefined();
     await sql`update webhook set secret = left(secret, 30)`.execute(service.database.db);
-    expect(await wordsOf('webhook secrets')).toMatch(/, but altered since: .* remove the webhook/);
+    expect(await messageOf('webhook secrets')).toMatch(/, but altered since: .* remove the webhook/);
   });
 
   test('a secret in clear is a warning if there is a key', async () => {
@@ -165,12 +165,12 @@ describe('on a real database', () => {
     withKey(undefined);
     expect((await statesOf())['webhook secrets']).toBeUndefined();
     withKey(randomBytes(32));
-    expect(await wordsOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
+    expect(await messageOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
     const keys = { SPS_ENCRYPTION_KEY: randomBytes(32), SPS_ENCRYPTION_KEY_PREVIOUS: undefined };
     deps = { ...deps, config: { ...deps.config, ...keys } };
     await service.database.db.deleteFrom('webhook').execute();
     await addWebhook({ secret: toStored('whsec_new', keys), previous_secret: 'whsec_abc' });
-    expect(await wordsOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
+    expect(await messageOf('webhook secrets')).toMatch(/1 webhook are stored in clear/);
   });
 
   test('facts that are pending for the totals are counted', async () => {
@@ -180,7 +180,7 @@ describe('on a real database', () => {
       insert into fact_pending (app_key, profile_id, purchase_no)
       select ${app_key}::int, gen_random_uuid(), g from generate_series(1, 100001) g`.execute(db);
     expect(await statesOf()).toMatchObject({ totals: 'warning', labels: 'ok' });
-    expect(await wordsOf('totals')).toContain('100001 facts');
+    expect(await messageOf('totals')).toContain('100001 facts');
     await sql`delete from fact_pending`.execute(db);
     await addProfile(service, 'anna');
     expect(await statesOf()).toMatchObject({ totals: 'ok' });
@@ -193,7 +193,7 @@ describe('on a real database', () => {
       insert into label_pending (app_key, profile_id, queue_no, earlier_key, attribution_key)
       select ${app_key}::int, gen_random_uuid(), g, 1, 2 from generate_series(1, 100001) g`.execute(db);
     expect(await statesOf()).toMatchObject({ totals: 'ok', labels: 'warning' });
-    expect(await wordsOf('labels')).toContain('The facts of 100001 profiles are waiting');
+    expect(await messageOf('labels')).toContain('The facts of 100001 profiles are waiting');
     await sql`delete from label_pending where queue_no = 1`.execute(db);
     expect(await statesOf()).toMatchObject({ labels: 'ok' });
     await sql`delete from label_pending`.execute(db);
@@ -206,7 +206,7 @@ describe('on a real database', () => {
       .where('name' as never, '=', '0006_totals.sql' as never)
       .returningAll()
       .execute();
-    expect(await wordsOf('migrations')).toContain('not yet applied: 0006_totals.sql');
+    expect(await messageOf('migrations')).toContain('not yet applied: 0006_totals.sql');
     await db
       .insertInto('schema_migration' as never)
       .values(taken as never)
@@ -230,9 +230,9 @@ test('a role that is not a superuser is enough, and counts the connections of ot
   const plain = createDb(settings, () => {});
   const findings = await examine({ ...deps, db: plain, analyticsDb: plain }, { charts: false });
   expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
-  const { words, figures } = findings.find(({ check }) => check === 'connections') ?? {};
+  const { message, figures } = findings.find(({ check }) => check === 'connections') ?? {};
   expect(figures?.connections).toBeGreaterThan(2);
-  expect(words).toMatch(/of 12: .* raise the connection limit of the role/);
+  expect(message).toMatch(/of 12: .* raise the connection limit of the role/);
   await plain.destroy();
   await sql`drop role ${sql.ref(role)}`.execute(db);
 });
@@ -248,7 +248,7 @@ test('an empty database is reported as empty, and not examined further', async (
     ['migrations', 'warning'],
     ['disk', 'unknown'],
   ]);
-  expect(findings[3]?.words).toBe('The database is empty: start the service, or run `sps migrate`.');
+  expect(findings[3]?.message).toBe('The database is empty: start the service, or run `sps migrate`.');
 });
 
 test('if the database cannot be reached, every check reports a problem and doctor goes on to the end', async () => {
@@ -264,7 +264,7 @@ test('if the database cannot be reached, every check reports a problem and docto
     ['totals', 'problem'],
     ['charts', 'problem'],
   ]);
-  expect(findings[0]?.words).toContain('ECONNREFUSED');
+  expect(findings[0]?.message).toContain('ECONNREFUSED');
 });
 
 describe('judgements', () => {
@@ -298,10 +298,12 @@ describe('judgements', () => {
   });
 
   test('of the limit that is reached first', () => {
-    const words = (limits: object) => judgeConnections({ ...facts, ...limits }, 30).words;
-    expect(words({})).toMatch(/takes up to 30 of 97\.$/);
-    expect(words({ role_limit: 12 })).toMatch(/up to 30 of 12: .* raise the connection limit of the role\.$/);
-    expect(words({ role_limit: 30, database_limit: 29 })).toMatch(/of 29: .* the connection limit of the database\.$/);
+    const message = (limits: object) => judgeConnections({ ...facts, ...limits }, 30).message;
+    expect(message({})).toMatch(/takes up to 30 of 97\.$/);
+    expect(message({ role_limit: 12 })).toMatch(/up to 30 of 12: .* raise the connection limit of the role\.$/);
+    expect(message({ role_limit: 30, database_limit: 29 })).toMatch(
+      /of 29: .* the connection limit of the database\.$/,
+    );
   });
 
   test('of an encoding that loses texts', () => {
@@ -334,7 +336,7 @@ describe('judgements', () => {
     ];
     expect(judgeCharts(timed, 4)).toMatchObject({
       state: 'warning',
-      words: expect.stringMatching(/mrr of the app a, took 2001 ms\. Only 2 of 4/),
+      message: expect.stringMatching(/mrr of the app a, took 2001 ms\. Only 2 of 4/),
     });
   });
 });
