@@ -58,7 +58,7 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
   const ending = extname(file).toLowerCase();
   if (!['.ndjson', '.jsonl', '.csv'].includes(ending)) {
     throw new OperatorError(
-      `Cannot tell the format of ${file}: its name must end in .ndjson, .jsonl or .csv. To read another program's output, use a named pipe (mkfifo) with such a name.`,
+      `Cannot tell the format of ${file}: its name must end in .ndjson, .jsonl or .csv. To read another program's output, use a named pipe (mkfifo) or a link to /dev/stdin with such a name.`,
     );
   }
   const fail = (error: unknown) => Promise.reject(signal?.aborted ? interrupted() : unreadable(file, error));

@@ -1,6 +1,6 @@
 // sps import, run as an operator runs it. For what a killed import leaves, see test/failure/import-kill.test.ts.
 import { execFileSync } from 'node:child_process';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createImportWorld, type ImportWorld, purchase } from './import-world.ts';
@@ -59,6 +59,15 @@ test('a pipe that cannot be imported is closed even while its writer stays', PAT
   await feed.write('a;b\n');
   expect(await end).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('no known column ("a;b")') });
   await feed.close();
+});
+
+test('what is piped to a link to /dev/stdin is imported; rejects lie beside the link', PATIENCE, async () => {
+  const file = await world.write('piped.ndjson', [{ customer_user_id: 'piped' }, {}]);
+  const link = join(world.folder, 'link.ndjson');
+  await symlink('/dev/stdin', link);
+  const outcome = await ended(world.sps.startPiped(file, 'import', 'profiles', link, '--app', world.app, '--json'));
+  const answer = { read: 2, written: 1, unchanged: 0, rejected: 1, rejects_file: `${link}.rejects.ndjson` };
+  expect(outcome).toEqual({ code: 0, stderr: '', stdout: `${JSON.stringify(answer)}\n` });
 });
 
 test.each([

@@ -24,6 +24,8 @@ export interface Sps {
   start: (...args: string[]) => ChildProcess;
   /** Starts the program with its standard output going to an open file. */
   startInto: (file: number, ...args: string[]) => ChildProcess;
+  /** Starts the program with the contents of a file coming through a pipe to its standard input. */
+  startPiped: (file: string, ...args: string[]) => ChildProcess;
   close: () => void;
 }
 
@@ -46,6 +48,9 @@ export function createSps(given: Record<string, string>): Sps {
   const start = (...args: string[]) => spawn(process.execPath, [PROGRAM, ...args], { env });
   const startInto = (file: number, ...args: string[]) =>
     spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', file, 'pipe'] });
+  // What Node.js calls a pipe to a child is a socket.
+  const startPiped = (file: string, ...args: string[]) =>
+    spawn('sh', ['-c', 'cat "$0" | "$@"', file, process.execPath, PROGRAM, ...args], { env });
   let many: ChildProcess | undefined;
 
   function attempt(...args: string[]): Promise<Ended> {
@@ -68,6 +73,7 @@ export function createSps(given: Record<string, string>): Sps {
   return {
     start,
     startInto,
+    startPiped,
     run: (...args) => ended(start(...args)),
     attempt,
     json: async (...args) => {
