@@ -1,6 +1,7 @@
 // Turns AJV's errors into entries of the error envelope: one per field, with the field's most telling fault.
 import type { ErrorObject } from 'ajv';
 import type { FieldError, ValidationCode } from '../errors.ts';
+import { withArticle } from '../lib/article.ts';
 import { counted } from '../lib/counted.ts';
 import { DATETIME_MESSAGE } from '../lib/datetime.ts';
 import { isStorableText, TEXT_MESSAGE } from '../lib/text.ts';
@@ -10,13 +11,9 @@ import { REPEATED_MESSAGE } from './service-headers.ts';
 
 type Fault = Pick<FieldError, 'code' | 'message'>;
 
-function article(type: string): string {
-  return type === 'null' ? 'null' : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
-}
-
 function typeFault(type: string | readonly string[]): Fault {
-  const types = [type].flat();
-  return { code: 'type_error', message: `Must be ${types.map(article).join(' or ')}.` };
+  const names = [type].flat().map((name) => (name === 'null' ? name : withArticle(name)));
+  return { code: 'type_error', message: `Must be ${names.join(' or ')}.` };
 }
 
 const FORMATS: Record<string, Fault> = {

@@ -1,6 +1,7 @@
 // Decides where webhooks may be sent to (decisions.md 7), by the address connected to, never by the name alone.
 import { BlockList, isIP } from 'node:net';
 import type { Config } from '../config.ts';
+import { withArticle } from '../lib/article.ts';
 
 export interface DestinationPolicy {
   allowHttp: boolean;
@@ -94,7 +95,7 @@ export function refusalOfAddress(address: string, policy: DestinationPolicy): st
   const network = findNetwork(plain);
   if (network === undefined || (policy.allowPrivate && PRIVATE_NETWORKS.includes(network))) return undefined;
   const remedy = PRIVATE_NETWORKS.includes(network) ? ', and WEBHOOK_ALLOW_PRIVATE is not set' : '';
-  return `${address} is ${/^[aeiou]/.test(network) ? 'an' : 'a'} ${network} address${remedy}`;
+  return `${address} is ${withArticle(network)} address${remedy}`;
 }
 
 const MAX_URL_LENGTH = 2048;
