@@ -106,9 +106,11 @@ export function refusalOfUrl(text: string, policy: DestinationPolicy): string | 
   // The limit applies to the URL as stored and used: `href` encodes non-ASCII letters, so it may be longer than typed.
   const { href, protocol, username, password, hostname, port } = new URL(text);
   if (href.length > MAX_URL_LENGTH) return `it is longer than ${MAX_URL_LENGTH} characters`;
-  const isPlain = protocol === 'http:' && (policy.allowHttp || policy.allowPrivate);
-  if (protocol !== 'https:' && !isPlain)
-    return `it must begin with https:${protocol === 'http:' ? ', as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set' : ''}`;
+  const schemes = policy.allowHttp || policy.allowPrivate ? ['https:', 'http:'] : ['https:'];
+  if (!schemes.includes(protocol)) {
+    const reason = protocol === 'http:' ? ', as neither WEBHOOK_ALLOW_HTTP nor WEBHOOK_ALLOW_PRIVATE is set' : '';
+    return `it must begin with ${schemes.join(' or ')}${reason}`;
+  }
   if (username || password) return 'it must not contain a user name or password';
   if (port === '0') return 'its port must not be 0';
   const literal = hostname.replace(/^\[|\]$/g, '');

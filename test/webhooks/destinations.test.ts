@@ -176,8 +176,11 @@ describe('URLs', () => {
     );
     expect(refusalOfUrl('http://example.com/hook', STRICT)).toBeUndefined();
     expect(refusalOfUrl('http://localhost:3000/hook', PRIVATE)).toBeUndefined();
-    expect(refusalOfUrl('ftp://example.com/hook', PRIVATE)).toBe('it must begin with https:');
-    expect(refusalOfUrl('file:///etc/passwd', PRIVATE)).toBe('it must begin with https:');
+    expect(refusalOfUrl('ftp://example.com/hook', HTTPS_ONLY)).toBe('it must begin with https:');
+    for (const policy of [STRICT, PRIVATE]) {
+      expect(refusalOfUrl('ftp://example.com/hook', policy)).toBe('it must begin with https: or http:');
+      expect(refusalOfUrl('file:///etc/passwd', policy)).toBe('it must begin with https: or http:');
+    }
   });
 
   it('must be URLs without a password, of a bounded length', () => {
