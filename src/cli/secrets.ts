@@ -1,8 +1,18 @@
 // sps secrets: handles what is stored encrypted.
 import type { Command } from 'commander';
 import { counted } from '../lib/counted.ts';
-import { rotateEncryptionKey } from '../webhooks/reseal.ts';
+import { type Resealed, rotateEncryptionKey } from '../webhooks/reseal.ts';
 import type { Perform } from './perform.ts';
+
+function describe({ resealed, webhooks, key_id }: Resealed): string {
+  const name = (count: number) => counted(count, 'webhook', 'webhooks');
+  if (webhooks === 0) return 'Nothing to encrypt: there are no webhooks.';
+  if (resealed === 0) {
+    return `Nothing to encrypt: the secrets of ${name(webhooks)} are already encrypted with the key ${key_id}.`;
+  }
+  const others = resealed < webhooks ? `; those of ${name(webhooks - resealed)} already were` : '';
+  return `Encrypted the secrets of ${name(resealed)} with the key ${key_id}${others}.`;
+}
 
 export function addCommands(program: Command, perform: Perform): void {
   program
@@ -15,9 +25,7 @@ export function addCommands(program: Command, perform: Perform): void {
     .action(() =>
       perform(async ({ deps }) => {
         const answer = await rotateEncryptionKey(deps);
-        const { resealed, webhooks, key_id } = answer;
-        const text = `Encrypted the secrets of ${resealed} of ${counted(webhooks, 'webhook', 'webhooks')} with the key ${key_id}.`;
-        return { answer, text };
+        return { answer, text: describe(answer) };
       }),
     );
 }

@@ -22,7 +22,9 @@ function resealOne<T extends string | null>(stored: T, keys: SealingKeys, key: B
 export async function rotateEncryptionKey({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<Resealed> {
   const key = config.SPS_ENCRYPTION_KEY;
   if (!key)
-    throw new OperatorError('Set SPS_ENCRYPTION_KEY to the new key and SPS_ENCRYPTION_KEY_PREVIOUS to the old one.');
+    throw new OperatorError(
+      'Set SPS_ENCRYPTION_KEY to the new key, and SPS_ENCRYPTION_KEY_PREVIOUS to the old one if there is one.',
+    );
   return inTransaction(db, async (trx) => {
     const rows = await listSecretsForUpdate(trx);
     let resealed = 0;
