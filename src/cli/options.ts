@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 
 /** The app that a command is about. */
 export function appOption(): Option {
-  return new Option('--app <id>', 'id of the app').makeOptionMandatory();
+  return new Option('--app <id>', 'id of the app').argParser(nonEmpty).makeOptionMandatory();
 }
 
 export function choice(flags: string, description: string, choices: readonly string[]): Option {

@@ -23,8 +23,8 @@ interface AddOptions extends Named {
 function named(command: Command): Command {
   return command
     .addOption(appOption())
-    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
-    .requiredOption('--product <id>', "the product's id in the store");
+    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own', nonEmpty)
+    .requiredOption('--product <id>', "the product's id in the store", nonEmpty);
 }
 
 export function addCommands(program: Command, perform: Perform): void {

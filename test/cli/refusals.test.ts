@@ -41,6 +41,15 @@ describe(
       [['webhook', 'deliveries', nowhere, '--limit', '1000'], `There is no webhook ${nowhere}`],
       [['webhook', 'change', nowhere, '--authorization-file', ''], 'It must not be empty.'],
       [['product', 'add', '--app', nowhere, '--access-level', ''], 'It must not be empty.'],
+      [['product', 'remove', '--app', nowhere, '--store', ''], 'It must not be empty.'],
+      [['key', 'list', '--app', ''], 'It must not be empty.'],
+      [['webhook', 'list', '--app', ''], 'It must not be empty.'],
+      [['webhook', 'change', nowhere, '--events', ''], 'It must not be empty.'],
+      [['webhook', 'replay', '--delivery', ''], 'It must not be empty.'],
+      [['profile', 'export', '--app', nowhere, '--customer-user-id', ''], 'It must not be empty.'],
+      [['profile', 'export', '--app', nowhere, '--profile-id', ''], 'It must not be empty.'],
+      [['backup', ''], 'It must not be empty.'],
+      [['restore', ''], 'It must not be empty.'],
       [['rate', 'import', '/nowhere.csv'], 'Cannot read /nowhere.csv: there is no such file.'],
     ])('sps %j', (args, message) => expectError('attempt', args, message));
 
