@@ -32,7 +32,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
 };
 
 const program = new Command('sps')
-  .description('Operate the subscription profile service: apps, keys, products, webhooks, imports.')
+  .description('operate the subscription profile service: apps, keys, products, webhooks, imports')
   .version(VERSION)
   .option('--json', 'print one JSON object on standard output and nothing else')
   .configureHelp({ showGlobalOptions: true })
