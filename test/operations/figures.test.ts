@@ -1,4 +1,4 @@
-// The database's figures at /metrics, and a check that docs/grafana.json names no metric that does not exist.
+// The database's figures at /metrics, and checks of docs/grafana.json: its metrics exist, its panels explain themselves.
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -83,4 +83,10 @@ test('every metric that the dashboard names exists', async () => {
   expect([...named].filter((name) => !exists(name))).toEqual([]);
   const own = [...types.keys()].filter((name) => name?.startsWith('sps_'));
   expect(own.filter((name) => !dashboard.includes(name as string))).toEqual([]);
+});
+
+test('every panel of the dashboard says what it shows and when to worry', () => {
+  const { panels } = JSON.parse(readFileSync('docs/grafana.json', 'utf8'));
+  expect(panels.length).toBeGreaterThan(15);
+  for (const { title, description } of panels) expect(description, title).toMatch(/worry .+\.$/);
 });
