@@ -78,7 +78,7 @@ export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
 export function startPruning({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): Loop {
   return startLoop({
     log,
-    name: 'answer pruning',
+    name: 'answer retention',
     run: async () => ((await pruneAnswers(db, now())) < PRUNE_BATCH ? PRUNE_EVERY_MS : 0),
   });
 }
