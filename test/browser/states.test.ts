@@ -198,7 +198,7 @@ describeInBrowser('without an answer', (place) => {
   });
 
   test.each([
-    [500, 'The service failed to answer.'],
+    [500, 'The service failed to handle this request.'],
     [503, 'The service is busy or its database is unavailable.'],
   ])('status %d is explained', async (status, sentence) => {
     const { page, close } = await place.open();
@@ -238,7 +238,9 @@ describeInBrowser('without an answer', (place) => {
     await settle(page);
     await page.route(`**${CHARTS}`, (route) => route.fulfill({ body: JSON.stringify(json) }));
     await page.getByRole('link', { name: 'ARPU' }).click();
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The page received an unexpected answer.');
+    await expect
+      .poll(() => page.getByRole('alert').textContent())
+      .toContain('The page received an unexpected response.');
     expect(messages).toEqual([]);
     await close();
   });
@@ -251,7 +253,9 @@ describeInBrowser('without an answer', (place) => {
     await settle(page);
     await page.route(path, (route) => route.fulfill({ json: {} }));
     await page.reload();
-    await expect.poll(() => page.getByRole('alert').textContent()).toContain('The page received an unexpected answer.');
+    await expect
+      .poll(() => page.getByRole('alert').textContent())
+      .toContain('The page received an unexpected response.');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Secret key').waitFor();
     await close();

@@ -23,10 +23,10 @@ test.each([
   [400, { errors: ['rubbish'] }],
   [400, { errors: [null] }],
   [400, {}],
-])('status %d with %o is an unexpected answer', (status, body) => {
+])('status %d with %o is an unexpected response', (status, body) => {
   const { kind, message, details } = toFailure(status, body);
   expect(kind).toBe('broken');
-  expect([message, ...details]).toEqual(['The page received an unexpected answer.', `Its status is ${status}.`]);
+  expect([message, ...details]).toEqual(['The page received an unexpected response.', `Its status is ${status}.`]);
 });
 
 test.each([

@@ -103,7 +103,7 @@ The profile in the examples below
 - bought \`yearly\` and had it refunded;
 - was granted \`vip\` and \`premium\`, and both grants were revoked. \`premium\` is still there because the subscription provides it.
 
-A test writes this file from real answers; only ids and the time of the request are replaced.
+A test writes this file from real responses; only ids and the time of the request are replaced.
 
 ## When an access level is open
 

@@ -1,7 +1,7 @@
 // Asks the service for a chart's view. The answer includes the view asked for, since the page may have moved on.
 import type { Metric, Metrics } from '../service/answers.ts';
 import type { Client } from '../service/client.ts';
-import { unexpectedAnswer } from '../service/failure.ts';
+import { unexpectedResponse } from '../service/failure.ts';
 import type { DayRange } from '../view/days.ts';
 import { type ChartView, comparedRange, MONEY_BASES, rangeOf, toRequest } from '../view/view.ts';
 
@@ -36,6 +36,6 @@ export function showsChange({ view, range, compared, today }: ChartAnswer): bool
  */
 export function metricOf(metrics: Metrics, money: ChartView['money']): Metric {
   const metric = metrics[money] ?? metrics.common;
-  if (!metric) throw unexpectedAnswer();
+  if (!metric) throw unexpectedResponse();
   return metric;
 }

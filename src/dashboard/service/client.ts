@@ -2,7 +2,7 @@
 import { addDays } from '../view/days.ts';
 import { dayOf } from '../words/periods.ts';
 import type { Catalogue, FeedPage, Metrics } from './answers.ts';
-import { Failure, unexpectedAnswer } from './failure.ts';
+import { Failure, unexpectedResponse } from './failure.ts';
 import { type RequestSpec, request, requestJson } from './request.ts';
 
 const API = 'api/v1/client-api';
@@ -40,7 +40,7 @@ export interface CsvFile {
 
 async function requestData<T extends { data: unknown }>(spec: RequestSpec): Promise<T> {
   const body = await requestJson<Partial<T>>(spec);
-  if (!body.data) throw unexpectedAnswer();
+  if (!body.data) throw unexpectedResponse();
   return body as T;
 }
 

@@ -43,14 +43,14 @@ function listDetails(body: unknown): string[] {
 
 const SHORT_WAIT_S = 60;
 
-/** Says when to try again: after the wait that the answer asks for, or `otherwise` if that is short or not given. */
+/** Says when to try again: after the wait that the response asks for, or `otherwise` if that is short or not given. */
 function retryAdvice(seconds: number | undefined, otherwise: string): string {
   if (seconds === undefined || seconds <= SHORT_WAIT_S) return `Try again ${otherwise}.`;
   return `Try again ${formatWait(seconds)}, after ${formatMoment(new Date(Date.now() + seconds * 1000).toISOString())}.`;
 }
 
 /**
- * Converts an answer of status 400 or more into a Failure (interface 7). `wait` is the wait it asks for, in seconds.
+ * Converts a response of status 400 or more into a Failure (interface 7). `wait` is the wait it asks for, in seconds.
  */
 export function toFailure(status: number, body: unknown, wait?: number): Failure {
   if (status === 401) return new Failure('refused_key', 'This key is not accepted.');
@@ -61,15 +61,16 @@ export function toFailure(status: number, body: unknown, wait?: number): Failure
       `The service is busy or its database is unavailable. ${retryAdvice(wait, 'shortly')}`,
     );
   const details = listDetails(body);
-  if (status >= 500) return new Failure('broken', 'The service failed to answer. See its log for the cause.', details);
+  if (status >= 500)
+    return new Failure('broken', 'The service failed to handle this request. See its log for the cause.', details);
   // Possibly from a proxy and over in a moment, so not `invalid`, which offers no retry.
-  if (details.length === 0) return unexpectedAnswer([`Its status is ${status}.`]);
+  if (details.length === 0) return unexpectedResponse([`Its status is ${status}.`]);
   return new Failure(status === 400 ? 'invalid' : 'broken', 'The service rejected this request.', details);
 }
 
-/** Returns the Failure for an answer that does not fit the operation. */
-export function unexpectedAnswer(details: readonly string[] = []): Failure {
-  return new Failure('broken', 'The page received an unexpected answer.', details);
+/** Returns the Failure for a response that does not fit the operation. */
+export function unexpectedResponse(details: readonly string[] = []): Failure {
+  return new Failure('broken', 'The page received an unexpected response.', details);
 }
 
 /** Converts anything that was thrown into a Failure. */

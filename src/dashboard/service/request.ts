@@ -1,5 +1,5 @@
 // Sends a request to the service that served the page, and to nobody else. Waits out a rate limit that is over soon.
-import { toFailure, unexpectedAnswer } from './failure.ts';
+import { toFailure, unexpectedResponse } from './failure.ts';
 
 /**
  * The page is at {admin_url}/dashboard/, so everything else is one level up, even behind a proxy that adds a prefix.
@@ -63,7 +63,7 @@ function send({ path, key, headers, body, signal }: RequestSpec): Promise<Respon
   });
 }
 
-/** Returns the answer if its status is 2xx; throws a Failure for any other status. */
+/** Returns the response if its status is 2xx; throws a Failure for any other status. */
 export async function request(spec: RequestSpec): Promise<Response> {
   if (spec.key && !/^[\x21-\x7e]+$/.test(spec.key)) throw toFailure(401, undefined);
   for (let attempt = 1; ; attempt++) {
@@ -79,6 +79,6 @@ export async function request(spec: RequestSpec): Promise<Response> {
 
 export async function requestJson<T>(spec: RequestSpec): Promise<T> {
   const body = await readJson(await request(spec));
-  if (typeof body !== 'object' || body === null) throw unexpectedAnswer();
+  if (typeof body !== 'object' || body === null) throw unexpectedResponse();
   return body as T;
 }
