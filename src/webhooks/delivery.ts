@@ -66,7 +66,8 @@ function describeFailure(error: unknown): string {
   // TLS errors have a `reason`; their message says more about TLS than about the fault.
   const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
   if (error instanceof AggregateError) return describeFailure(error.errors[0]);
-  return code === undefined || error instanceof DestinationRefused ? message : `${code}: ${reason}`;
+  if (code === undefined || error instanceof DestinationRefused) return message;
+  return reason.includes(code) ? reason : `${code}: ${reason}`;
 }
 
 export function createSender({
