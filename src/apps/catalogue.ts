@@ -48,7 +48,7 @@ export function parseProducts(json: string): NewProduct[] {
   try {
     entries = JSON.parse(json);
   } catch (error) {
-    throw new OperatorError(`The file is not JSON: ${(error as Error).message}`);
+    throw new OperatorError(`The file is not JSON: ${(error as Error).message}.`);
   }
   if (!Array.isArray(entries)) throw new OperatorError('The file must hold a JSON array of products.');
   return entries as NewProduct[];

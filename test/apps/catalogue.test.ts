@@ -45,7 +45,7 @@ const ANNUAL: NewProduct = { store: 'app_store', store_product_id: 'p', duration
 test.each([
   ['[1]', 'Product 1: Must be a JSON object.'],
   ['{}', 'The file must hold a JSON array of products.'],
-  ['[', 'The file is not JSON'],
+  ['[', 'The file is not JSON: Unexpected end of JSON input.'],
   ['[{"store":"a","store_product_id":"p","duration":"Daily"}]', 'Product 1, duration: Must be one of: Uncategorized'],
   ['[{"store":"a","store_product_id":"p","duration":"Annual","level":"x"}]', 'Product 1, level: Unknown field.'],
   ['[{"store":"","store_product_id":"p","duration":"Annual"}]', 'Product 1, store: Must have at least 1 character.'],
