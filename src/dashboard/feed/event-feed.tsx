@@ -17,7 +17,7 @@ function NoEvents({ isFiltered }: { isFiltered: boolean }) {
     </Notice>
   ) : (
     <Notice title="No events yet.">
-      <p class="muted">Granting an access level creates an event once the app has an enabled webhook.</p>
+      <p class="muted">Grants and purchases create events once the app has an enabled webhook.</p>
     </Notice>
   );
 }
