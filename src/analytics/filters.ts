@@ -112,5 +112,5 @@ function readDimension(note: Note, members: Record<string, unknown>, name: Dimen
   if (isKnown) return { dimension: chosen, values };
   return chosen.closed
     ? note(name, 'enum', `Must be one of: ${[...chosen.closed, ...(chosen.spellings?.keys() ?? [])].join(', ')}.`)
-    : note(name, 'value_error', 'Must be two-letter country codes (ISO 3166-1).');
+    : note(name, 'value_error', 'Must be 2-letter country codes (ISO 3166-1).');
 }

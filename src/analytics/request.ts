@@ -47,7 +47,7 @@ export interface ChartRequest {
 }
 
 const MEMBERS = ['filters', 'chart_id', 'period_unit', 'date_type', 'segmentation', 'format'];
-const UNKNOWN_MESSAGE = `Unknown member; known members are: ${MEMBERS.join(', ')}.`;
+const UNKNOWN_MESSAGE = `Unknown field; known fields are: ${MEMBERS.join(', ')}.`;
 export const PLURALS: ReadonlyMap<string, PeriodUnit> = new Map(PERIOD_UNITS.map((unit) => [`${unit}s`, unit]));
 
 /** Throws a validation error that names every offending field. */

@@ -84,7 +84,7 @@ const BAD: Bad[] = [
     body: inFilters({}, { segmentaton: 'country' }),
     source: 'segmentaton',
     code: 'value_error',
-    says: 'segmentation',
+    says: 'Unknown field; known fields are: filters, chart_id, period_unit, date_type, segmentation, format.',
   },
   { name: 'an unknown member, null', body: inFilters({}, { limit: null }), source: 'limit', code: 'value_error' },
   {

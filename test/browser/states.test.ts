@@ -382,7 +382,7 @@ describeInBrowser('without an answer', (place) => {
   test('what the service refuses is reported in its words', async () => {
     const { page, close } = await place.open({ view: '#/charts/revenue?filters.country=usa' });
     await settle(page);
-    expect(await page.getByRole('alert').textContent()).toContain('filters.country: Must be two-letter country codes');
+    expect(await page.getByRole('alert').textContent()).toContain('filters.country: Must be 2-letter country codes');
     await close();
   });
 
