@@ -19,8 +19,8 @@ function enumerate(names: readonly string[]): string {
 }
 
 function describeSummary(summary: Summary): string {
-  const { rejects_file, earlier_rejects_files, passed_over, unconfigured_products, ...counts } = summary;
-  const names = passed_over?.map((name) => JSON.stringify(name));
+  const { rejects_file, earlier_rejects_files, unknown_names, unconfigured_products, ...counts } = summary;
+  const names = unknown_names?.map((name) => JSON.stringify(name));
   const products = unconfigured_products?.map((one) => `${one.store_product_id} (${one.store})`);
   return [
     formatMembers(counts),

@@ -26,7 +26,7 @@ export interface Summary extends Counts {
    */
   earlier_rejects_files?: readonly string[];
   /** Names of unknown members or columns, at most the first MAX_NAMES; absent if there are none. */
-  passed_over?: readonly string[];
+  unknown_names?: readonly string[];
   /**
    * Products that accepted transactions name but the app does not have, so that they open no access level; limited and
    * absent likewise.
@@ -122,7 +122,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       ...tally.counts,
       ...(tally.counts.rejected > 0 && { rejects_file: rejectsFile.path }),
       ...(earlier.length > 0 && { earlier_rejects_files: earlier }),
-      ...(names.length > 0 && { passed_over: names }),
+      ...(names.length > 0 && { unknown_names: names }),
       ...(products.length > 0 && { unconfigured_products: products }),
     };
   } finally {

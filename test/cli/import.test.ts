@@ -40,7 +40,7 @@ test('columns from which nothing is read are named', PATIENCE, async () => {
   expect(stdout).toContain('rejected   0\nIgnored unknown members or columns: "created_at".\n');
   expect(await world.sps.json('import', 'profiles', file, '--app', world.app)).toEqual({
     ...{ read: 1, written: 0, unchanged: 1, rejected: 0 },
-    passed_over: ['created_at'],
+    unknown_names: ['created_at'],
   });
 });
 
