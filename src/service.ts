@@ -108,7 +108,11 @@ async function startParts(
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    return await app.listen({ host: host === 'localhost' ? LOOPBACK : host, port });
+    return await app.listen({
+      host: host === 'localhost' ? LOOPBACK : host,
+      port,
+      listenTextResolver: (address) => `listening at ${address}`,
+    });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!code) throw error;

@@ -16,5 +16,6 @@ test('the service prints one line when ready and ends with 0 when asked to stop'
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).msg);
+  expect(log).toContain(`listening at ${service.url}`);
   expect(log.slice(-2)).toEqual(['stopping', 'stopped']);
 });
