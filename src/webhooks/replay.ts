@@ -55,7 +55,7 @@ function selectionOf(replay: Replay) {
     return sql`d.webhook_id = ${replay.webhookId} and d.state = 'dead' and e.created_at >= ${since}`;
   }
   const [, sequence, webhookId] = DELIVERY_ID.exec(replay.deliveryId) ?? [];
-  if (!sequence) throw new OperatorError(`There is no delivery ${replay.deliveryId}.`);
+  if (!sequence) throw new OperatorError(`There is no delivery ${replay.deliveryId}; see \`sps webhook deliveries\`.`);
   return sql`d.sequence = ${sequence}::bigint and d.webhook_id = ${webhookId} and d.state <> 'pending'`;
 }
 
@@ -73,7 +73,9 @@ export async function replayDeliveries({ db, now }: Pick<Deps, 'db' | 'now'>, re
     where e.sequence = d.sequence and w.webhook_id = d.webhook_id and ${selectionOf(replay)}`.execute(db);
   const replayed = Number(numAffectedRows);
   if (replayed === 0 && 'deliveryId' in replay) {
-    throw new OperatorError(`There is no delivery ${replay.deliveryId} that is dead or delivered.`);
+    throw new OperatorError(
+      `There is no delivery ${replay.deliveryId} that is dead or delivered; see \`sps webhook deliveries\`.`,
+    );
   }
   return { replayed };
 }

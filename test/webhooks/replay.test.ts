@@ -90,8 +90,14 @@ it('mistakes in a replay are named', async () => {
   await expect(replayDeliveries(deps, { webhookId: 'none', since: '2020-01-01T00:00:00Z' })).rejects.toThrow(
     'There is no webhook none',
   );
-  for (const deliveryId of ['7', `999999-${webhookId}`]) {
-    await expect(replayDeliveries(deps, { deliveryId })).rejects.toThrow(`There is no delivery ${deliveryId}`);
+  const far = `999999-${webhookId}`;
+  for (const [deliveryId, name] of [
+    ['7', '7'],
+    [far, `${far} that is dead or delivered`],
+  ] as const) {
+    await expect(replayDeliveries(deps, { deliveryId })).rejects.toThrow(
+      `There is no delivery ${name}; see \`sps webhook deliveries\`.`,
+    );
   }
 });
 
