@@ -7,7 +7,7 @@ import type { Perform } from './perform.ts';
 import { formatTable } from './table.ts';
 
 export function addCommands(program: Command, perform: Perform): void {
-  const rate = program.command('rate').description('manage currency rates');
+  const rate = program.command('rate').description('manage currency rates, which all apps share');
 
   rate
     .command('import')
