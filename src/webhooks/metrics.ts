@@ -72,15 +72,13 @@ async function countPending(db: Kysely<DB>): Promise<EndpointBacklog[]> {
  */
 export async function webhookMetrics({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string> {
   const endpoints = await countPending(db);
-  const deadByApp = new Map<string, number>();
   for (const gauge of [pending, oldestPending, dead]) gauge.reset();
   for (const row of endpoints) {
     const labels = { app_id: row.app_id, endpoint_state: row.state };
     pending.set(labels, row.pending);
     const age = row.oldest_at === null ? 0 : (now().getTime() - Date.parse(row.oldest_at)) / 1000;
     oldestPending.set(labels, Math.max(0, age));
-    deadByApp.set(row.app_id, (deadByApp.get(row.app_id) ?? 0) + row.dead);
+    dead.inc({ app_id: row.app_id }, row.dead);
   }
-  for (const [app_id, count] of deadByApp) dead.set({ app_id }, count);
   return registry.metrics();
 }
