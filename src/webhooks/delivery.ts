@@ -93,22 +93,21 @@ export function createSender({
   });
 
   async function send(message: Message): Promise<Attempt> {
-    const started = performance.now();
-    const attempt: Attempt = { status: null, error: null, answer: null, retryAfterS: 0, seconds: 0 };
     const url = checkUrl(message.url);
-    if (url instanceof Error) return { ...attempt, error: describeFailure(url) };
+    if (url instanceof Error) {
+      return { status: null, error: describeFailure(url), answer: null, retryAfterS: 0, seconds: 0 };
+    }
+    const started = performance.now();
     const post = { url, headers: headersOf(message, now()), body: message.body };
     const { status, headers, kept, failure } = await exchange(agent, post, limits);
-    attempt.status = status;
-    if (failure !== undefined) attempt.error = describeFailure(failure).replaceAll('\u0000', '').slice(0, 500);
-    if (status !== null) {
-      attempt.answer = toKeptText(kept);
-      if (headers['retry-after'] !== undefined) {
-        attempt.retryAfterS = parseRetryAfter(String(headers['retry-after']), now());
-      }
-    }
-    attempt.seconds = (performance.now() - started) / 1000;
-    return attempt;
+    const retryAfter = headers['retry-after'];
+    return {
+      status,
+      error: failure === undefined ? null : describeFailure(failure).replaceAll('\u0000', '').slice(0, 500),
+      answer: status === null ? null : toKeptText(kept),
+      retryAfterS: retryAfter === undefined ? 0 : parseRetryAfter(String(retryAfter), now()),
+      seconds: (performance.now() - started) / 1000,
+    };
   }
 
   return { send, close: () => agent.destroy() };
