@@ -15,7 +15,10 @@ export function formatTable<Row extends object>(
 ): string {
   if (rows.length === 0) return '(none)';
   const lines = [columns, ...rows.map((row) => columns.map((column) => show(row[column] as Cell)))];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] as string).length)));
+  // Not Math.max of all lines: that many arguments could overflow the stack.
+  const widths = columns.map((_, index) =>
+    lines.reduce((width, line) => Math.max(width, (line[index] as string).length), 0),
+  );
   return lines
     .map((line) =>
       line

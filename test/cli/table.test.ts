@@ -16,6 +16,11 @@ test('each row is a line, with a dash for what is missing', () => {
   expect(formatTable([], ['id'])).toBe('(none)');
 });
 
+test('a table may have any number of rows', () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => ({ id }));
+  expect(formatTable(rows, ['id']).split('\n')).toHaveLength(200_001);
+});
+
 test('each member is a line', () => {
   expect(formatMembers(ROWS[1]!).split('\n')).toEqual([
     'id     long\uFFFD[2J',
