@@ -1,6 +1,6 @@
 // sps rate: currency rates, which all apps share.
 import type { Command } from 'commander';
-import { listRateRanges } from '../apps/queries.ts';
+import { listRateRanges } from '../import/rate-queries.ts';
 import { importRates } from '../import/rates.ts';
 import { counted } from '../lib/counted.ts';
 import type { Perform } from './perform.ts';

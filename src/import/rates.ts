@@ -1,11 +1,11 @@
 // Imports currency rates from a CSV with the columns date,currency,usd_per_unit: all of them or, if one is wrong, none.
 import { extname } from 'node:path';
-import { lockRates, type Rate, upsertRates } from '../apps/queries.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime } from '../lib/datetime.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Cells } from './csv.ts';
 import type { Entry } from './entry.ts';
+import { lockRates, type Rate, upsertRates } from './rate-queries.ts';
 import { openSource } from './source.ts';
 
 const PER_STATEMENT = 5_000;

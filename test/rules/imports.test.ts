@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   purchases: ['db', 'lib', 'http', 'facts', 'profile', 'changes', 'webhooks'],
   grants: ['db', 'lib', 'http', 'profile', 'changes'],
   analytics: ['db', 'lib', 'http', 'facts'],
-  import: ['db', 'lib', 'http', 'apps', 'facts', 'profile', 'attribution', 'purchases'],
+  import: ['db', 'lib', 'http', 'facts', 'profile', 'attribution', 'purchases'],
   'pools.ts': ['db', 'webhooks'],
   operations: ['db', 'lib', 'apps', 'facts', 'analytics', 'webhooks', 'pools.ts'],
 };
