@@ -2,8 +2,6 @@
 // out or put in standard terms, and a schema with a title appears once, under `components`.
 import type { TSchema } from '@sinclair/typebox';
 
-const OWN_KEYWORDS = new Set(['rules', 'maxDecimals', 'description']);
-
 function formatOf(format: unknown): Record<string, unknown> {
   if (format === 'text') return {};
   return { format: format === 'datetime' ? 'date-time' : format };
@@ -37,19 +35,19 @@ function convertPatterns(patterns: Record<string, TSchema>, named: Named): Recor
 }
 
 /** Converts a schema. `published` says in standard keywords what the other members mean to our validator. */
-function convertSchema({ published, ...schema }: TSchema, named: Named): Record<string, unknown> {
-  const { description, maxDecimals, format, properties, patternProperties, examples } = schema;
+function convertSchema(schema: TSchema, named: Named): Record<string, unknown> {
+  const { published, rules: _, description, maxDecimals, format, properties, patternProperties, ...kept } = schema;
   if (published) {
+    const { examples } = kept;
     return { ...(description && { description }), ...toJsonSchema(published, named), ...(examples && { examples }) };
   }
   const decimals = maxDecimals === undefined ? '' : ` At most ${maxDecimals} decimals.`;
   const words = `${description ?? ''}${decimals}`.trim();
-  const kept = Object.entries(schema).filter(
-    ([name]) => !OWN_KEYWORDS.has(name) && !['format', 'properties', 'patternProperties'].includes(name),
-  );
   return {
     ...(words && { description: words }),
-    ...Object.fromEntries(kept.map(([name, value]) => [name, name === 'examples' ? value : convert(value, named)])),
+    ...Object.fromEntries(
+      Object.entries(kept).map(([name, value]) => [name, name === 'examples' ? value : convert(value, named)]),
+    ),
     ...(format !== undefined && formatOf(format)),
     ...(properties && { properties: convertProperties(properties, named) }),
     ...(patternProperties && convertPatterns(patternProperties, named)),
