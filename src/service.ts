@@ -74,24 +74,17 @@ async function startParts(
 
   const serverRun = createServerRun();
   const pools = openPools(config, log, { connectionString, onConnect: serverRun.onConnect });
-  stops.push(() =>
-    within(
-      STOPPING.poolsMs,
-      Object.values(pools).map((one) => one.destroy()),
-    ),
-  );
+  const poolStops = Object.values(pools).map((one) => () => one.destroy());
+  stops.push(() => stopAll(poolStops, STOPPING.poolsMs));
   const clock = await openClock(pools.db, log);
   // The service waits, not ready, until the replica takes over.
   if (!(await takesWrites(pools.db))) log.warn(TAKES_NO_WRITES);
   const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
   // Stopped concurrently, because each may take long.
   const workStops: Stop[] = [];
-  const stopWork = () => workStops.map((stop) => stop());
-  stops.push(() => within(STOPPING.workMs, stopWork()));
-  const dispatcher = startDispatcher({ ...deps, connectionString });
-  workStops.push(() => dispatcher.stop());
-  const sweeps = startSweeps(deps, clock);
-  workStops.push(() => sweeps.stop());
+  stops.push(() => stopAll(workStops, STOPPING.workMs));
+  workStops.push(startDispatcher({ ...deps, connectionString }).stop);
+  workStops.push(startSweeps(deps, clock).stop);
 
   const { HOST, PORT, ADMIN_PORT } = config;
   const isSplit = ADMIN_PORT !== undefined;
@@ -143,8 +136,9 @@ export async function closeServer(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Waits for all the work, but no longer than this; a failure is thrown only once the rest has ended, too. */
-async function within(timeoutMs: number, work: readonly Promise<unknown>[]): Promise<void> {
-  const ended = Promise.allSettled(work).then(() => Promise.all(work));
+/** Stops all at the same time, but waits no longer than this; a failure is thrown only once the rest has ended, too. */
+async function stopAll(stops: readonly Stop[], timeoutMs: number): Promise<void> {
+  const stopping = stops.map((stop) => stop());
+  const ended = Promise.allSettled(stopping).then(() => Promise.all(stopping));
   await Promise.race([ended, sleep(timeoutMs, undefined, { ref: false })]);
 }
