@@ -140,10 +140,17 @@ export function createChartAnswers(deps: Deps) {
       if (kept) return { json: kept };
       const query = validated ?? readChartRequest(request);
       // The pool's timeout applies to each statement separately.
-      const signal = AbortSignal.any([disconnected, AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS)]);
-      return query.format === 'json'
-        ? { json: await compute(app, key, { query, signal }) }
-        : plotChart(app, { query, signal });
+      const timeout = AbortSignal.timeout(deps.config.ANALYTICS_TIMEOUT_MS);
+      const signal = AbortSignal.any([disconnected, timeout]);
+      try {
+        if (query.format === 'csv') return await plotChart(app, { query, signal });
+        return { json: await compute(app, key, { query, signal }) };
+      } catch (error) {
+        const { chart_id } = query.chart;
+        if (timeout.aborted)
+          deps.log.warn({ app_id: app.app_id, chart_id }, 'a chart took longer than ANALYTICS_TIMEOUT_MS');
+        throw error;
+      }
     },
   };
 }

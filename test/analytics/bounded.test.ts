@@ -75,7 +75,9 @@ describe('a chart that cannot be computed just now', () => {
   });
 
   test('is given up when its statements together take too long: 503, and the running statement ends', async () => {
-    const impatient = await startService({ env: { ANALYTICS_TIMEOUT_MS: '300' } });
+    const lines: string[] = [];
+    const onLog = (line: string) => void lines.push(line);
+    const impatient = await startService({ env: { ANALYTICS_TIMEOUT_MS: '300' }, onLog });
     const blocker = new pg.Client({ connectionString: impatient.database.url });
     await blocker.connect();
     await blocker.query('begin; lock table fact_install in access exclusive mode');
@@ -85,6 +87,9 @@ describe('a chart that cannot be computed just now', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
     expect([status, json.error_code]).toEqual([503, 'service_unavailable']);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.includes('ANALYTICS_TIMEOUT_MS')).map((line) => JSON.parse(line))).toMatchObject(
+      [{ level: 40, app_id: impatient.appId, chart_id: 'installs' }],
+    );
     await blocker.query('rollback');
     await blocker.end();
     expect((await askChart(impatient, INSTALLS)).status).toBe(200);

@@ -1,7 +1,6 @@
 // Snapshots for charts and the event feed, and their cancellation (src/db/cancellable.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readCancellably } from '../../src/db/cancellable.ts';
 import type { DB } from '../../src/db/types.ts';
@@ -24,8 +23,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const log = pino({ level: 'silent' });
-const depsOf = (charts: Kysely<DB>) => ({ db: database.db, analyticsDb: charts, log });
+const depsOf = (charts: Kysely<DB>) => ({ db: database.db, analyticsDb: charts });
 const FOREVER = new AbortController().signal;
 
 async function ask(db: Kysely<DB>, value: string): Promise<string> {
