@@ -40,6 +40,8 @@ describe(
       [['webhook', 'deliveries', nowhere, '--limit', '1001'], 'It must be from 1 to 1000.'],
       [['webhook', 'deliveries', nowhere, '--limit', '1000'], `There is no webhook ${nowhere}`],
       [['webhook', 'change', nowhere, '--authorization-file', ''], 'It must not be empty.'],
+      [['webhook', 'change', nowhere, '--events', ''], 'It must not be empty.'],
+      [['webhook', 'add', '--app', nowhere, '--url', 'https://example.com', '--events', ''], 'It must not be empty.'],
       [['product', 'add', '--app', nowhere, '--access-level', ''], 'It must not be empty.'],
       [['product', 'remove', '--app', nowhere, '--store', ''], 'It must not be empty.'],
       [['key', 'list', '--app', ''], 'It must not be empty.'],
