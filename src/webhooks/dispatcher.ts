@@ -58,7 +58,7 @@ export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverr
   const { config, log, now, connectionString } = deps;
   const queueDb = openQueuePool(connectionString, log);
   const { random = Math.random, pollMs = POLL_MS, leaseMs = LEASE_MS, resolve, deadlineMs } = overrides;
-  const limits = { ...LIMITS, ...overrides.limits };
+  const { ahead, ...limits } = { ...LIMITS, ...overrides.limits };
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const wakeUp = createWakeUp();
   const leases = createLeases(deps, leaseMs);
@@ -74,12 +74,7 @@ export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverr
     for (const delivery of deliveries) leases.release(delivery);
     wakeUp.wake();
   });
-  const turns = createTurns({
-    maxConcurrent: limits.perEndpoint,
-    ahead: limits.ahead,
-    send,
-    giveBack: settler.giveBack,
-  });
+  const turns = createTurns({ maxConcurrent: limits.perEndpoint, ahead, send, giveBack: settler.giveBack });
   const postpone = createPostponer(deps);
   const listener = listenForNudges(connectionString, wakeUp.wake, log);
   const retention = startRetention(deps);
