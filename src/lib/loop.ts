@@ -1,27 +1,36 @@
 // A background loop: runs, rests and runs again until it is stopped. A failed round is logged and retried with backoff.
 import type { Logger } from 'pino';
 import { createBackoff } from './backoff.ts';
-import { createWakeUp } from './wake-up.ts';
+import { createWakeUp, type WakeUp } from './wake-up.ts';
 
 export interface Loop {
   stop: () => Promise<void>;
 }
 
-const REST_AFTER_FAILURE_MS = 1_000;
-const MAX_REST_AFTER_FAILURE_MS = 5_000;
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 5_000;
 
-interface LoopOptions {
+export interface LoopOptions {
   log: Logger;
   name: string;
   /** Does one round; returns the rest before the next, in milliseconds. A long round can ask whether to end early. */
   run: (isStopped: () => boolean) => Promise<number>;
+  /** Ends a rest early. */
+  wakeUp?: WakeUp;
+  /** The rest after a first failure, in milliseconds. */
+  firstRetryMs?: number;
 }
 
 /** Starts the loop; its `stop` waits for the current round to finish. */
-export function startLoop({ log, name, run }: LoopOptions): Loop {
-  const backoff = createBackoff(REST_AFTER_FAILURE_MS, MAX_REST_AFTER_FAILURE_MS);
+export function startLoop({
+  log,
+  name,
+  run,
+  wakeUp = createWakeUp(),
+  firstRetryMs = FIRST_RETRY_MS,
+}: LoopOptions): Loop {
+  const backoff = createBackoff(firstRetryMs, MAX_RETRY_MS);
   let isStopped = false;
-  const wakeUp = createWakeUp();
 
   async function runOnce(): Promise<number> {
     try {

@@ -1,6 +1,6 @@
 // A wake-up for a loop: whoever finds something to do calls `wake`. A wake-up that comes while nobody waits is kept.
 
-interface WakeUp {
+export interface WakeUp {
   wake: () => void;
   /** Resolves at the next wake-up (immediately if there was one since the last wait) or after `timeoutMs`. */
   wait: (timeoutMs: number) => Promise<void>;

@@ -2,7 +2,7 @@
 // dispatchers may work on one database.
 import { randomUUID } from 'node:crypto';
 import type { Deps } from '../deps.ts';
-import { createBackoff } from '../lib/backoff.ts';
+import { startLoop } from '../lib/loop.ts';
 import { inSlices } from '../lib/slices.ts';
 import { createWakeUp } from '../lib/wake-up.ts';
 import { createSender, type SenderOverrides } from './delivery.ts';
@@ -49,8 +49,7 @@ const EXTRA_ROWS = 256;
  * that one claim may return, for many endpoints, would hold up requests.
  */
 const SENDS_PER_TURN = 100;
-const FIRST_BACKOFF_MS = 100;
-const MAX_BACKOFF_MS = 5_000;
+const FIRST_RETRY_MS = 100;
 const SETTLE_ON_STOP_MS = 5_000;
 
 /** Starts delivering. The dispatcher is nudged when events are stored, and also polls the queue. */
@@ -62,7 +61,6 @@ export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverr
   const sender = createSender({ policy: policyOf(config), now, resolve, deadlineMs });
   const wakeUp = createWakeUp();
   const leases = createLeases(deps, leaseMs);
-  let isStopping = false;
   let extraRows = 0;
   /**
    * When deliveries that were put off become due again, in case it goes unnoticed that those ahead of them have
@@ -130,27 +128,10 @@ export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverr
     return putOffMs > 0 ? Math.min(putOffMs, pollMs) : pollMs;
   }
 
-  async function run(): Promise<void> {
-    const backoff = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
-    while (!isStopping) {
-      let waitMs: number;
-      try {
-        waitMs = await takeDue();
-        backoff.reset();
-      } catch (error) {
-        log.warn({ err: error }, 'cannot read the webhook queue; retrying');
-        waitMs = backoff.next();
-      }
-      await wakeUp.wait(waitMs);
-    }
-  }
-
-  const running = run();
+  const loop = startLoop({ log, name: 'webhook queue', run: takeDue, wakeUp, firstRetryMs: FIRST_RETRY_MS });
   return {
     async stop() {
-      isStopping = true;
-      wakeUp.wake();
-      await Promise.all([running, listener.stop(), retention.stop()]);
+      await Promise.all([loop.stop(), listener.stop(), retention.stop()]);
       await turns.stop();
       await settler.drain(SETTLE_ON_STOP_MS);
       leases.stop();
