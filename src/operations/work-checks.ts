@@ -73,28 +73,27 @@ function judgeWebhooks(facts: WebhookFacts): Finding {
 export async function checkBacklog({ db }: Deps): Promise<Finding[]> {
   const { labels_pending, ...facts } = await countBacklog(db);
   const pending = facts.facts_pending + facts.facts_retired + facts.facts_moved;
-  const factsWait = `${counted(pending, 'fact is', 'facts are')} waiting to be added to the totals`;
-  const labelsWait = `The facts of ${counted(labels_pending, 'profile', 'profiles')} are waiting for their new label`;
   return [
-    {
-      check: 'totals',
-      state: pending > BACKLOG_WARNING ? 'warning' : 'ok',
-      message:
-        pending > BACKLOG_WARNING
-          ? `${factsWait}; charts stay exact but are slower until then: is a service running?`
-          : `${factsWait}.`,
+    judgeBacklog('totals', pending, {
+      waits: `${counted(pending, 'fact is', 'facts are')} waiting to be added to the totals`,
+      untilThen: 'charts stay exact but are slower until then',
       figures: facts,
-    },
-    {
-      check: 'labels',
-      state: labels_pending > BACKLOG_WARNING ? 'warning' : 'ok',
-      message:
-        labels_pending > BACKLOG_WARNING
-          ? `${labelsWait}; charts stay exact until then: is a service running?`
-          : `${labelsWait}.`,
+    }),
+    judgeBacklog('labels', labels_pending, {
+      waits: `The facts of ${counted(labels_pending, 'profile', 'profiles')} are waiting for their new label`,
+      untilThen: 'charts stay exact until then',
       figures: { labels_pending },
-    },
+    }),
   ];
+}
+
+function judgeBacklog(
+  check: string,
+  pending: number,
+  { waits, untilThen, figures }: { waits: string; untilThen: string; figures: Record<string, number> },
+): Finding {
+  if (pending <= BACKLOG_WARNING) return { check, state: 'ok', message: `${waits}.`, figures };
+  return { check, state: 'warning', message: `${waits}; ${untilThen}: is a service running?`, figures };
 }
 
 interface Timed {
