@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { backUp } from '../../src/db/embedded/backup.ts';
 import { provideBinaries } from '../../src/db/embedded/binaries.ts';
+import { findHome } from '../../src/db/embedded/home.ts';
 import { isFromAnotherFolder, parsePostmaster, readLastPort } from '../../src/db/embedded/postmaster.ts';
 import { firstComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
@@ -53,6 +54,11 @@ describe('files of a folder', () => {
     expect(await isFromAnotherFolder(of(join(folder, 'moved away')), folder)).toBe(false);
     expect(await isFromAnotherFolder(of(tmpdir()), folder)).toBe(true);
     await rm(`${folder}-link`);
+  });
+
+  it('a data directory that cannot be read is not taken for one without a database', async () => {
+    expect(await findHome(join(folder, 'nowhere'))).toBeUndefined();
+    await expect(findHome(join(folder, 'x'.repeat(300)))).rejects.toThrow(/cannot be read \(ENAMETOOLONG/);
   });
 
   it('a backup is not written into the database itself', async () => {

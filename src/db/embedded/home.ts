@@ -13,7 +13,12 @@ const ELSEWHERE = ['/var/lib', '/var/tmp'];
 /** Returns the real folder of an existing database; undefined if there is none. */
 export async function findHome(dataDir: string): Promise<string | undefined> {
   const path = join(resolve(dataDir), 'postgres');
-  const found = await lstat(path).catch(() => undefined);
+  const found = await lstat(path).catch(({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new EmbeddedDatabaseError(
+      `The data directory ${dirname(path)} cannot be read (${message}): run as the user who created it, or set SPS_DATA_DIR to another folder.`,
+    );
+  });
   if (!found) return undefined;
   return realpath(path).catch(() => {
     throw new EmbeddedDatabaseError(
