@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { backUp } from '../../src/db/embedded/backup.ts';
 import { provideBinaries } from '../../src/db/embedded/binaries.ts';
 import { findHome } from '../../src/db/embedded/home.ts';
+import { becomeService } from '../../src/db/embedded/lease.ts';
 import { isFromAnotherFolder, parsePostmaster, readLastPort } from '../../src/db/embedded/postmaster.ts';
 import { firstComplaint } from '../../src/db/embedded/problem.ts';
 import { serverSettings, settingArguments } from '../../src/db/embedded/settings.ts';
@@ -72,6 +74,18 @@ describe('files of a folder', () => {
     await rm(`${folder}-link`);
     expect(existsSync(join(folder, 'postgres/cluster'))).toBe(false);
   });
+});
+
+it('a clock that is set forward does not end the wait for a predecessor that was killed', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answers = [false, true];
+  const query = async () => {
+    vi.setSystemTime(Date.now() + 3_600_000);
+    return { rows: [{ got: answers.shift() }] };
+  };
+  await becomeService({ query } as unknown as pg.Client, 'data');
+  expect(answers).toEqual([]);
 });
 
 describe('a complaint', () => {

@@ -34,8 +34,8 @@ export interface Attachment {
  */
 export async function attach(cluster: Cluster, log: Logger, applicationName: string): Promise<Attachment> {
   const folder = dataFolder(cluster.home);
-  let reportAt = Date.now() + REPORT_MS;
-  let giveUpAt = Date.now() + SILENCE_MS;
+  let reportAt = performance.now() + REPORT_MS;
+  let giveUpAt = performance.now() + SILENCE_MS;
   const describeServer = (pid: number) => `The embedded database in ${cluster.home} is running (process ${pid}) but`;
   for (;;) {
     const postmaster = await readPostmaster(folder);
@@ -49,7 +49,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
       await launching.finally(() => clearInterval(reporting));
       // Recovery may have used up all of that time.
-      giveUpAt = Date.now() + SILENCE_MS;
+      giveUpAt = performance.now() + SILENCE_MS;
       continue;
     }
     if (await isFromAnotherFolder(postmaster, folder)) {
@@ -65,17 +65,17 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
     if (attempt && 'code' in attempt && String(attempt.code).startsWith(INVALID_AUTHORIZATION)) {
       throw new EmbeddedDatabaseError(`${describeServer(postmaster.pid)} rejects the login: ${attempt.message}.`);
     }
-    if (postmaster.state !== 'ready') giveUpAt = Date.now() + SILENCE_MS;
-    if (Date.now() > giveUpAt) {
+    if (postmaster.state !== 'ready') giveUpAt = performance.now() + SILENCE_MS;
+    if (performance.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
         attempt instanceof pg.DatabaseError
           ? `${describeServer(postmaster.pid)} refuses connections: ${attempt.message}.`
           : `${describeServer(postmaster.pid)} does not answer: stop that process and start again.`,
       );
     }
-    if (Date.now() > reportAt) {
+    if (performance.now() > reportAt) {
       log.info({ state: postmaster.state }, 'waiting for the embedded PostgreSQL');
-      reportAt = Date.now() + REPORT_MS;
+      reportAt = performance.now() + REPORT_MS;
     }
     await sleep(POLL_MS);
   }

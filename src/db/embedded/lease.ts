@@ -24,9 +24,9 @@ export async function joinUsers(client: pg.Client): Promise<boolean> {
  * within moments, so this waits for them.
  */
 export async function becomeService(client: pg.Client, dataDir: string): Promise<void> {
-  const giveUpAt = Date.now() + MAX_WAIT_MS;
+  const giveUpAt = performance.now() + MAX_WAIT_MS;
   while (!(await lock(client, 'pg_try_advisory_lock', SERVICE))) {
-    if (Date.now() > giveUpAt) {
+    if (performance.now() > giveUpAt) {
       throw new EmbeddedDatabaseError(
         `Another service is already running on the data directory ${dataDir} (${await describeService(client)}): stop it first, or set a different SPS_DATA_DIR and PORT.`,
       );
