@@ -1,7 +1,7 @@
 // Caches answers in memory for when the same request comes again. An entry is valid while the version of the app's
 // facts is unchanged (any process that changes facts raises it), and until the next moment at which the passage of time
 // alone would change the answer.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../deps.ts';
 import { canonicalText } from '../lib/canonical-text.ts';
@@ -28,9 +28,7 @@ export interface CachedAnswer {
  */
 export function requestKey({ app_id }: App, { zoneHeader, body }: ChartRequest): string {
   const request = [app_id, zoneHeader?.value ?? null, body];
-  return createHash('sha256')
-    .update(canonicalText(request, { nullIsNone: false }))
-    .digest('base64');
+  return hash('sha256', canonicalText(request, { nullIsNone: false }), 'base64');
 }
 
 /** Returns the last microsecond of the request's millisecond; nothing later exists for the request. */

@@ -1,5 +1,5 @@
 // The format of keys (decisions.md 2): kind, 8 characters to find the key by, a dot, 32 characters; base62.
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { KeyKind } from '../http/auth.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -12,5 +12,5 @@ function randomBase62(length: number): string {
 export function mintKey(kind: KeyKind): { key: string; prefix: string; sha256: Buffer } {
   const prefix = `${kind}_live_${randomBase62(8)}`;
   const key = `${prefix}.${randomBase62(32)}`;
-  return { key, prefix, sha256: createHash('sha256').update(key).digest() };
+  return { key, prefix, sha256: hash('sha256', key, 'buffer') };
 }

@@ -1,5 +1,5 @@
 // The migrations of this program, and which of them a database has.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import type { DB } from './types.ts';
@@ -25,7 +25,7 @@ export async function listMigrations(): Promise<Migration[]> {
   return Promise.all(
     (await listNames()).map(async (name) => {
       const sql = await readFile(new URL(name, FOLDER), 'utf8');
-      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+      return { name, sql, sha256: hash('sha256', sql) };
     }),
   );
 }

@@ -1,5 +1,5 @@
 // The Idempotency-Key header, which tells a repeated request from a new one.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { valueError } from '../errors.ts';
 import { canonicalText } from '../lib/canonical-text.ts';
@@ -44,8 +44,6 @@ export function readOnce(message: Headers, body: unknown): Once | undefined {
   if (!header) return undefined;
   return {
     key: readKey(header),
-    body_sha256: createHash('sha256')
-      .update(canonicalText(body, { nullIsNone: true }))
-      .digest(),
+    body_sha256: hash('sha256', canonicalText(body, { nullIsNone: true }), 'buffer'),
   };
 }

@@ -1,5 +1,5 @@
 // /metrics for Prometheus: figures of this process, of its requests, and of the features.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -79,7 +79,7 @@ function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): b
 }
 
 function hasToken({ headers: { authorization = '' } }: FastifyRequest, token: string | undefined): boolean {
-  const sha256 = (text: string) => createHash('sha256').update(text).digest();
+  const sha256 = (text: string) => hash('sha256', text, 'buffer');
   return token !== undefined && timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`));
 }
 

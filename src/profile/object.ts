@@ -1,5 +1,5 @@
 // The profile object (interface 2.2 to 2.5): rows → wire. Pure. Its members are in the order of the interface.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { App } from '../deps.ts';
 import { fromDatabase, timestampToWire, toWire } from '../lib/datetime.ts';
 import { toUsd } from '../lib/money.ts';
@@ -113,7 +113,7 @@ function nonSubscription(purchase: PurchaseState, now: string) {
 function segmentHash({ custom_attributes, attribution, country }: ProfileState): string {
   const { recorded_at: _, ...label } = attribution ?? { recorded_at: '' };
   const made = JSON.stringify([Object.entries(custom_attributes).sort(), Object.entries(label), country]);
-  return createHash('sha256').update(made).digest('hex').slice(0, 16);
+  return hash('sha256', made).slice(0, 16);
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
