@@ -1,7 +1,8 @@
 // A webhook receiver such as a company would have, on loopback: checks the signature of each event and prints a line
 // about it.
 import { timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signatureHeaders } from '../webhooks/signature.ts';
 
@@ -35,7 +36,8 @@ export async function startReceiver(last: LastRun, print: (line: string) => void
   }
   // The sender has left midway, or sends without end.
   const server = createServer((request, response) => receive(request, response).catch(() => response.destroy()));
-  await listen(server, last.port).catch(() => listen(server, 0));
+  const listen = async (port: number) => once(server.listen(port, '127.0.0.1'), 'listening');
+  await listen(last.port).catch(() => listen(0));
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -48,13 +50,6 @@ export async function startReceiver(last: LastRun, print: (line: string) => void
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve());
-  });
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
