@@ -4,7 +4,7 @@
 import type { Duplex } from 'node:stream';
 import { CompiledQuery, type Kysely } from 'kysely';
 import type pg from 'pg';
-import { isReadOnly } from './failures.ts';
+import { isOtherSession, isReadOnly } from './failures.ts';
 import type { DB } from './types.ts';
 
 /** Lets the server's own timeout arrive first. */
@@ -39,7 +39,8 @@ export function streamOf(client: pg.PoolClient): Duplex {
 /**
  * Limits how long statements on a connection wait for their answers. When time is up the socket is destroyed: the
  * driver fails the statement and the pool drops the connection. A connection on which a write was refused as read-only
- * is dropped as well, because a session determines that when it begins and never again.
+ * is dropped as well, because a session determines that when it begins and never again; so is one that leads to
+ * another session, in which its statements are not prepared.
  */
 export function boundStatements(client: pg.PoolClient, timeoutMs: number): BoundedClient {
   const began = performance.now();
@@ -54,6 +55,7 @@ export function boundStatements(client: pg.PoolClient, timeoutMs: number): Bound
       return await work();
     } catch (error) {
       if (isReadOnly(error)) isOutdated = performance.now() - began > NEW_MS;
+      if (isOtherSession(error)) isOutdated = true;
       throw error;
     } finally {
       clearTimeout(timer);

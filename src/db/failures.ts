@@ -8,6 +8,8 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const READ_ONLY = '25006';
 const TOO_MANY_CONNECTIONS = '53300';
+/** A statement that this connection prepared is not in the session, or one that it did not prepare is. */
+const OTHER_SESSION: readonly unknown[] = ['26000', '42P05'];
 const CONFLICTS: readonly unknown[] = [SERIALIZATION_FAILURE, DEADLOCK_DETECTED];
 
 /** Connection exceptions, insufficient resources, operator intervention. */
@@ -69,6 +71,11 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
 }
 
+/** Whether the connection no longer leads to its own session: a pooler has begun to share sessions. */
+export function isOtherSession(error: unknown): boolean {
+  return OTHER_SESSION.includes(codeOf(error));
+}
+
 /** Whether a connection was refused because all of the server's connections are in use. */
 export function isOutOfConnections(error: unknown): boolean {
   return codeOf(error) === TOO_MANY_CONNECTIONS;
@@ -92,7 +99,7 @@ export function isConflict(error: unknown): boolean {
 /** Whether the database was away, overloaded or read-only, or cut the statement short: nothing would succeed now. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (failuresToConnect.has(error)) return true;
+  if (failuresToConnect.has(error) || isOtherSession(error)) return true;
   const { code, syscall = '' } = error as { code?: unknown; syscall?: string };
   // Steps that failed together. The AggregateError of Node.js, for several addresses, has the code of the first.
   if (error instanceof AggregateError && code === undefined)

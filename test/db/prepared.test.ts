@@ -1,6 +1,7 @@
 // Prepared statements, and the texts that identify them (src/db/prepared.ts).
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isDatabaseAway } from '../../src/db/failures.ts';
 import { executePrepared } from '../../src/db/prepared.ts';
 import type { DB } from '../../src/db/types.ts';
 import { createTestDatabase, type TestDatabase } from '../setup/database.ts';
@@ -51,4 +52,23 @@ test('statements of one name that differ in a part, a name or a constant are kep
     expect([round, ...found]).toEqual([round, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   }
   expect(await listNames('test_parts')).toHaveLength(parts.length);
+});
+
+test('a connection that leads to a session in which its statements are not the prepared ones is replaced', async () => {
+  const other = connectTo(database.url);
+  try {
+    const ask = (on: Kysely<DB>) => executePrepared(on, 'test_session', sql<{ n: number }>`select 1 as n`);
+    await ask(db);
+    const [name] = await listNames('test_session');
+    await sql`deallocate ${sql.ref(name!)}`.execute(db);
+    await sql`prepare ${sql.ref(name!)} as select 2`.execute(other);
+    for (const [on, code] of [[db, '26000'] as const, [other, '42P05'] as const]) {
+      const failure = await ask(on).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code });
+      expect(isDatabaseAway(failure)).toBe(true);
+      expect(await ask(on)).toEqual([{ n: 1 }]);
+    }
+  } finally {
+    await other.destroy();
+  }
 });

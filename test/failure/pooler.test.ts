@@ -3,12 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { SHARES_SESSIONS, sharesSessions } from '../../src/db/shared-sessions.ts';
@@ -88,6 +88,14 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     return `postgres://sps@127.0.0.1:${port}${url.pathname}`;
   }
 
+  /** Has the pooler at this address read other settings; clients that are connected stay so. */
+  async function change(address: string, pool_mode: string): Promise<void> {
+    const file = join(folder, `${new URL(address).port}.ini`);
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace(/^pool_mode = .*$/m, `pool_mode = ${pool_mode}`));
+    for (const { child } of running) if (child.spawnargs.includes(file)) child.kill('SIGHUP');
+  }
+
   async function examine(DATABASE_URL: string): Promise<{ is_well: boolean; findings: { message: string }[] }> {
     const { stdout } = await createSps({ DATABASE_URL }).run('doctor', '--json');
     return JSON.parse(stdout);
@@ -121,6 +129,38 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
     expect(await examine(DATABASE_URL)).toMatchObject({ is_well: true });
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);
+  });
+
+  it('that shares sessions for a while costs a running service nothing but 503', async () => {
+    const DATABASE_URL = await by({ pool_mode: 'session', default_pool_size: 60 });
+    const service = startProgram('dist/main.js', [], { DATABASE_URL, PORT: '0' });
+    running.push(service);
+    const [, base] = await service.printed(/^ready: (\S+)/);
+    const { secret_key } = await createSps({ DATABASE_URL: database.url }).json('app', 'create', '--name', 'Pooler');
+    const customers = Array.from({ length: 8 }, (_, n) => `customer-${n}`);
+    const write = (id: string) =>
+      fetch(`${base}/api/v2/server-side-api/profile/`, {
+        method: 'POST',
+        headers: {
+          authorization: `Api-Key ${secret_key}`,
+          'content-type': 'application/json',
+          'service-customer-user-id': id,
+        },
+        body: '{}',
+      }).then(({ status }) => status);
+    const seen = new Set<number>();
+    const writeAll = async () => {
+      const statuses = await Promise.all(customers.map(write));
+      for (const status of statuses) seen.add(status);
+      return statuses;
+    };
+    const soon = { timeout: 20_000, interval: 20 };
+    await vi.waitFor(async () => expect(new Set(await writeAll())).toEqual(new Set([200])), soon);
+    await change(DATABASE_URL, 'transaction');
+    await vi.waitFor(async () => expect(await writeAll()).toContain(503), soon);
+    await change(DATABASE_URL, 'session');
+    await vi.waitFor(async () => expect(new Set(await writeAll())).toEqual(new Set([200])), soon);
+    expect([...seen].sort()).toEqual([200, 503]);
   });
 
   it('in session mode that cleans nothing keeps no lock of migrations', async () => {
