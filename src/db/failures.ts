@@ -7,6 +7,7 @@ const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const READ_ONLY = '25006';
+const DISK_FULL = '53100';
 const TOO_MANY_CONNECTIONS = '53300';
 /** A statement that this connection prepared is not in the session, or one that it did not prepare is. */
 const OTHER_SESSION: readonly unknown[] = ['26000', '42P05'];
@@ -69,6 +70,11 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Whether a statement tried to write to a read-only database. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === READ_ONLY;
+}
+
+/** Whether the server's disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === DISK_FULL;
 }
 
 /** Whether the connection no longer leads to its own session: a pooler has begun to share sessions. */

@@ -1,5 +1,6 @@
 // Checks everything an operator would look at. A check that throws becomes a finding itself, and the others still run.
 import { findHome } from '../db/embedded/home.ts';
+import type { EmbeddedDatabaseError } from '../db/embedded/problem.ts';
 import { isMigrated } from '../db/migration-files.ts';
 import type { Deps } from '../deps.ts';
 import type { Finding } from './finding.ts';
@@ -21,6 +22,12 @@ async function runCheck(name: string, check: Check): Promise<Finding[]> {
     const message = `The check failed: ${(error as Error).message || (error as { code?: string }).code}.`;
     return [{ check: name, state: 'problem', message }];
   }
+}
+
+/** Returns what can be said of an embedded database that cannot be used, and why: its disk may be full. */
+export async function examineUnusable(reason: EmbeddedDatabaseError, home: string): Promise<Finding[]> {
+  const database: Finding = { check: 'database', state: 'problem', message: reason.message };
+  return [database, ...(await runCheck('disk', () => checkDisk(home)))];
 }
 
 /** Runs the checks one after another, so that the examination itself adds little load. */

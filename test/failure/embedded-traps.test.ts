@@ -107,6 +107,19 @@ describe('the embedded database', { timeout: 60_000 }, () => {
     expect(await folder.refusal('service')).toMatch(/does not start \(.*configuration file.*\): see .*server\.log/);
   });
 
+  it('says so at once if the server refuses connections because its disk is full', async () => {
+    const { url } = await folder.use('service');
+    await query(
+      url,
+      `create function refuse() returns event_trigger language plpgsql as
+         $$ begin raise 'No space left on device' using errcode = 'disk_full'; end $$;
+       create event trigger refuse on login execute function refuse()`,
+    );
+    const began = performance.now();
+    expect(await folder.refusal('cli')).toMatch(/ is running .* but refuses connections: No space left on device\.$/m);
+    expect(performance.now() - began).toBeLessThan(30_000);
+  });
+
   it('says so if the data directory cannot be made', async () => {
     const file = join(folder.path, 'file');
     await writeFile(file, '');

@@ -175,6 +175,22 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     await nowhere.remove();
   });
 
+  it('doctor looks at the disk even if the server does not start', async () => {
+    const broken = await createFolder();
+    const sps = createSps({ SPS_DATA_DIR: broken.path });
+    answerOf(await sps.run('app', 'create', '--name', 'Shop', '--json'));
+    await rm(join(broken.path, 'postgres/cluster/global/pg_control'));
+    const { code, stdout, stderr } = await sps.run('doctor', '--json');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const { is_well, findings } = JSON.parse(stdout);
+    expect(is_well).toBe(false);
+    expect(findings).toMatchObject([
+      { check: 'database', state: 'problem', message: expect.stringContaining('does not start') },
+      { check: 'disk', message: expect.stringContaining('GiB are free in the data directory') },
+    ]);
+    await broken.remove();
+  });
+
   /** Starts a command on its own data directory. It reads a pipe that has no writer, so that it can be interrupted. */
   async function interrupt(args: (pipe: string, app: string) => string[], ending: string) {
     const own = await createFolder();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { createClient } from '../client-class.ts';
+import { isDiskFull } from '../failures.ts';
 import { type Cluster, connectionStringOf, dataFolder } from './cluster.ts';
 import {
   isAlive,
@@ -30,7 +31,7 @@ export interface Attachment {
 
 /**
  * Connects to the server, starting it if need be. Waits as long as the server says that it is starting or stopping,
- * then a minute at most.
+ * then a minute at most, and not for a full disk.
  */
 export async function attach(cluster: Cluster, log: Logger, applicationName: string): Promise<Attachment> {
   const folder = dataFolder(cluster.home);
@@ -66,7 +67,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       throw new EmbeddedDatabaseError(`${describeServer(postmaster.pid)} rejects the login: ${attempt.message}.`);
     }
     if (postmaster.state !== 'ready') giveUpAt = performance.now() + SILENCE_MS;
-    if (performance.now() > giveUpAt) {
+    if (performance.now() > giveUpAt || isDiskFull(attempt)) {
       throw new EmbeddedDatabaseError(
         attempt instanceof pg.DatabaseError
           ? `${describeServer(postmaster.pid)} refuses connections: ${attempt.message}.`
