@@ -1,8 +1,8 @@
 // doctor, backup, restore and secrets rotate as an operator runs them: the built program, its exit codes, its output.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -245,6 +245,34 @@ describe('on the embedded database', { timeout: 120_000 }, () => {
     };
     return { statusWith, stop };
   }
+
+  it('a backup or a restore that cannot be written says where, and leaves nothing behind', async () => {
+    const service = await serve(folder);
+    const made = join(place, 'friday');
+    const target = await mkdtemp(join(tmpdir(), 'sps-full-'));
+    // If we are root, another user runs the server.
+    await chmod(target, 0o711);
+    // A limit on the size of files stands in for a full disk.
+    const confined = (SPS_DATA_DIR: string, ...args: string[]) => {
+      const command = ['-c', 'ulimit -f 1000; exec "$@"', 'sh', process.execPath, 'dist/cli.js', ...args];
+      const { status, stderr } = spawnSync('sh', command, { env: { PATH: process.env.PATH, SPS_DATA_DIR } });
+      return { code: status, stderr: String(stderr) };
+    };
+    const refusal = (folder: string) => ({
+      code: 1,
+      stderr: `sps: Cannot write ${folder}: EFBIG: file too large, write. What was written has been removed.\n`,
+    });
+    try {
+      answerOf(await createSps({ SPS_DATA_DIR: folder.path }).run('backup', made, '--json'));
+      expect(confined(folder.path, 'backup', join(target, 'monday'))).toEqual(refusal(join(target, 'monday')));
+      expect(confined(target, 'restore', made)).toEqual(refusal(target));
+      expect(await readdir(target)).toEqual([]);
+    } finally {
+      await service.stop();
+      await rm(target, { recursive: true });
+      await rm(made, { recursive: true });
+    }
+  });
 
   it('a backup of the running service, restored elsewhere, serves and accepts its keys', async () => {
     const sps = createSps({ SPS_DATA_DIR: folder.path });

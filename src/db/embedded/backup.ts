@@ -8,7 +8,7 @@ import { dataFolder } from './cluster.ts';
 import { writeFileList } from './file-list.ts';
 import { findHome } from './home.ts';
 import { insideFolder, openPlainFile } from './plain-file.ts';
-import { EmbeddedDatabaseError } from './problem.ts';
+import { EmbeddedDatabaseError, explainWriteFailure } from './problem.ts';
 import { syncFolder } from './sync-folder.ts';
 
 /** Folders that are copied empty: their contents belong to this run of the server. */
@@ -188,7 +188,7 @@ export async function backUp(
     return { folder, bytes };
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    throw error;
+    throw explainWriteFailure(error, folder);
   } finally {
     await client.end();
   }

@@ -6,7 +6,7 @@ import { chmod, cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { Account } from './account.ts';
-import { EmbeddedDatabaseError } from './problem.ts';
+import { EmbeddedDatabaseError, explainWriteFailure } from './problem.ts';
 import { runProgram } from './program.ts';
 
 const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -63,7 +63,7 @@ async function copyServer(server: ServerPackage, copy: string): Promise<void> {
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     // Unless another process was quicker.
-    if (!existsSync(copy)) throw error;
+    if (!existsSync(copy)) throw explainWriteFailure(error, dirname(copy));
   }
 }
 

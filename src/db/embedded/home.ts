@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Account } from './account.ts';
-import { EmbeddedDatabaseError } from './problem.ts';
+import { EmbeddedDatabaseError, explainWriteFailure } from './problem.ts';
 import { canEnter } from './program.ts';
 import { syncFolder } from './sync-folder.ts';
 
@@ -48,7 +48,7 @@ export async function makeHome(
     return await publish(folder, join(parent, 'postgres'));
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    throw error;
+    throw explainWriteFailure(error, dirname(folder));
   }
 }
 
