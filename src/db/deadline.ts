@@ -32,7 +32,7 @@ export interface BoundedClient {
 }
 
 /** Returns the socket of a connection. */
-export function streamOf(client: pg.PoolClient): Duplex {
+export function streamOf(client: pg.ClientBase): Duplex {
   return (client as unknown as { connection: pg.Connection }).connection.stream;
 }
 

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
 import { createClient } from './client-class.ts';
+import { streamOf } from './deadline.ts';
 import { isConflict, isLockTimeout, rethrowConnectFailure } from './failures.ts';
 import { runInterruptibly } from './interruptible.ts';
 import { listMigrations, type Migration } from './migration-files.ts';
@@ -18,6 +19,9 @@ import {
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 
 const GIVE_UP_AFTER_MS = 30 * 60_000;
+/** A pooler accepts a client before it has a session for it. */
+const FIRST_ANSWER_MS = 10_000;
+const NO_ANSWER = `The database accepted the connection but answered nothing for ${FIRST_ANSWER_MS / 1000} s: does it hang, or has a pooler in DATABASE_URL no session left?`;
 const LOCK_POLL_MS = 200;
 /**
  * While a migration waits for a lock, a running service's statements on that table queue behind it. So this is less
@@ -193,6 +197,23 @@ async function connectTo(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
+/** Like `leadsThroughPooler`, which is the first statement. Gives up if it is not answered in time. */
+async function askFirst(client: pg.Client): Promise<boolean> {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    // Failing the statement alone would leave the next one queued behind it.
+    streamOf(client).destroy();
+  }, FIRST_ANSWER_MS);
+  try {
+    return await leadsThroughPooler(client);
+  } catch (error) {
+    throw isLate ? new MigrationError(NO_ANSWER) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Applies the missing migrations and returns their names. */
 export async function migrateToLatest(connectionString: string, options: MigrationOptions = {}): Promise<string[]> {
   const { signal } = options;
@@ -200,7 +221,7 @@ export async function migrateToLatest(connectionString: string, options: Migrati
   const client = await connect();
   try {
     // Before anything is left in a session that belongs to others.
-    const mayShare = await leadsThroughPooler(client);
+    const mayShare = await askFirst(client);
     if (mayShare && (await sharesSessions(connectionString))) throw new MigrationError(SHARES_SESSIONS);
     await applySettings(client, SETTINGS);
     await refuseEncoding(client);

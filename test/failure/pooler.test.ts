@@ -8,6 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chooseAccount } from '../../src/db/embedded/account.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
@@ -175,6 +176,26 @@ describe.skipIf(!existsSync(PGBOUNCER))('a pooler', { timeout: 120_000 }, () => 
   ])('that shares sessions is recognised even if it %s', async (_what, settings) => {
     const url = await by({ pool_mode: 'transaction', ...settings });
     for (let time = 0; time < 10; time++) expect(await sharesSessions(url)).toBe(true);
+  });
+
+  it('that has no session left is not waited for by commands, nor when the service starts', async () => {
+    const DATABASE_URL = await by({ pool_mode: 'session', default_pool_size: 1 });
+    const other = new pg.Client({ connectionString: DATABASE_URL });
+    await other.connect();
+    await other.query('select 1');
+    const words =
+      'The database accepted the connection but answered nothing for 10 s: does it hang, or has a pooler in DATABASE_URL no session left?';
+    const service = startProgram('dist/main.js', [], { DATABASE_URL, PORT: '0', LOG_LEVEL: 'fatal' });
+    running.push(service);
+    expect(await createSps({ DATABASE_URL }).run('app', 'list')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `sps: ${words}\n`,
+    });
+    expect(await service.ended).toBe(1);
+    expect(service.stderr()).toBe(`${words}\n`);
+    await other.end();
+    expect(await createSps({ DATABASE_URL }).run('app', 'list')).toMatchObject({ code: 0 });
   });
 
   it('in session mode with a single session is not mistaken for one that shares it', async () => {
