@@ -94,6 +94,12 @@ test('null and the empty string count as absent, and unknown members are ignored
   expect(await readRecord(service, profileId)).toMatchObject(EMPTY);
 });
 
+test.each(Object.keys(EMPTY))('an empty %s is stored as null beside the other fields', async (name) => {
+  const profileId = await addProfile(service, `empty ${name}`);
+  expect(await post(service, { ...FULL, [name]: '', profile_id: profileId })).toMatchObject({ status: 201 });
+  expect(await readRecord(service, profileId)).toMatchObject({ ...FULL, [name]: null });
+});
+
 test('nothing is stripped or folded: spaces and case are part of a value', async () => {
   const profileId = await addProfile(service, ' Spaced ID ');
   expect(await post(service, { status: 'organic', campaign: ' A b ', customer_user_id: ' Spaced ID ' })).toMatchObject({
