@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT, grant } from '../grants/world.ts';
+import { PROFILE } from '../profile/world.ts';
 import { type Answer, startService, type TestService } from '../setup/service.ts';
 
 const ORIGIN = 'https://shop.example';
@@ -106,6 +107,16 @@ describe('with ADMIN_CORS_ORIGIN', () => {
       expect(answer.status).toBe(204);
       expect(answer.headers['access-control-allow-origin']).toBe('https://admin.example');
       expect(answer.headers['access-control-allow-methods']).toMatch(method);
+    }
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE']) {
+      const { headers } = await preflight(service, PROFILE, method);
+      expect(String(headers['access-control-allow-methods']).split(', ').sort()).toEqual([
+        'DELETE',
+        'GET',
+        'HEAD',
+        'PATCH',
+        'POST',
+      ]);
     }
     const answer = await grant(service, {}, { origin: 'https://admin.example' });
     expect(answer.headers['access-control-allow-origin']).toBe('https://admin.example');
