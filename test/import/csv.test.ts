@@ -47,6 +47,13 @@ test('a record with too few or too many cells is reported', async () => {
   ]);
 });
 
+test('a record with too many cells does not set the width by which quotes are judged', async () => {
+  expect(await entriesOf('a,b\n1,2,3\n"x\ny",4\n')).toEqual([
+    { line: 2, fault: 'The record has 3 cells; the header has 2.', text: '1,2,3' },
+    { line: 3, value: { a: 'x\ny', b: '4' } },
+  ]);
+});
+
 test('misplaced quotes cost one line, not the rest of the file', async () => {
   const fault = 'The quotes of the record do not match up.';
   expect(await entriesOf('a,b\n1,"x"y\n"never closed,2\n3,4\nq"uote,5\n"6",7\n')).toEqual([
@@ -210,6 +217,7 @@ test.each([
   ['the separator line of a spreadsheet', 'sep=,\ncustomer_user_id,country\nann,DE\n', 'sep=,'],
   ['capitals', 'CUSTOMER_USER_ID,COUNTRY\nann,DE\n', 'CUSTOMER_USER_ID,COUNTRY'],
   ['no header', 'ann,DE\nbob,DE\n', 'ann,DE'],
+  ['one long line, of which the beginning is shown', `${'x'.repeat(101)}\n`, 'x'.repeat(100)],
 ])('a header without any column that is read is refused: %s', async (_, content, shown) => {
   const read = collect(content, 11, (lines) => readCsv(lines, createCsvForm(ProfileRecordBody)));
   await expect(read).rejects.toThrow(`The first line of the CSV has no known column ("${shown}")`);

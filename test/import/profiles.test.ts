@@ -95,6 +95,11 @@ describe('a new profile', () => {
     await world.profiles({ ...ANN, attribution: { status: 'organic', source: 'branch' } });
     expect(await profileOf('ann')).toMatchObject({ status: 'organic', source: 'branch' });
   });
+
+  test.each([null, ''])('has the source custom if its attribution names %j', async (source) => {
+    await world.profiles({ ...ANN, attribution: { status: 'organic', channel: 'unnamed', source } });
+    expect(await profileOf('ann')).toMatchObject({ status: 'organic', source: 'custom' });
+  });
 });
 
 describe('a profile that exists', () => {
