@@ -34,13 +34,19 @@ const grantIdOf = (answer: Awaited<ReturnType<typeof grant>>) =>
   answer.json.data.access_levels.premium.store_transaction_id;
 
 test('grants of one group each get their own profile or error, and every grant is reported in one event', async () => {
+  const toNoUuid = () => grant(service, { access_level_id: 'premium' }, { 'service-profile-id': 'no uuid' });
+  const between: ReturnType<typeof grant>[] = [];
   const answers = await Promise.all([
-    ...CUSTOMERS.map((customer) => grantTo(customer)),
+    ...CUSTOMERS.map((customer, index) => {
+      if (index % 10 === 5) between.push(toNoUuid());
+      return grantTo(customer);
+    }),
     grantTo('nobody'),
     grantTo('anna', 'unknown'),
-    grant(service, { access_level_id: 'premium' }, { 'service-profile-id': 'no uuid' }),
+    toNoUuid(),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([...CUSTOMERS.map(() => 200), 404, 400, 404]);
+  expect((await Promise.all(between)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   for (const [index, customer] of CUSTOMERS.entries()) {
     const answer = answers[index]!;
     expect(answer.json.data.customer_user_id).toBe(customer);
