@@ -64,3 +64,18 @@ test('products that the app does not have are named', async () => {
   expect(rest).toMatchObject({ rejected: 1 });
   expect(rest).not.toHaveProperty('unconfigured_products');
 });
+
+test('of many products that the app does not have, the first hundred are named', async () => {
+  const records = Array.from({ length: 101 }, (_, index) => ({
+    ...COINS,
+    ...{ customer_user_id: 'ann', store_product_id: `unknown ${index}` },
+    ...{ store_transaction_id: `u${index}`, store_original_transaction_id: `u${index}` },
+  }));
+  const { unconfigured_products } = await world.summaryOf(
+    TRANSACTIONS,
+    await world.file('many-products.ndjson', toNdjson(records)),
+  );
+  expect(unconfigured_products).toEqual(
+    records.slice(0, 100).map(({ store, store_product_id }) => ({ store, store_product_id })),
+  );
+});
