@@ -254,6 +254,13 @@ describe('rejected, while other records are kept', () => {
     expect(await facts()).toHaveLength(2);
   });
 
+  test('a line that is not an object, for that alone', async () => {
+    expect(await world.transactions([])).toMatchObject({ read: 1, rejected: 1 });
+    expect(await world.rejects('transactions.ndjson')).toEqual([
+      { line: 1, reason: 'Must be a JSON object.', record: [] },
+    ]);
+  });
+
   test('of two profiles that bring one chain, the first has it, even if the app transfers chains', async () => {
     const bobs = { ...RENEWAL, customer_user_id: 'bob' };
     expect(await world.transactions(MONTH, bobs)).toMatchObject({ written: 1, rejected: 1 });
