@@ -11,6 +11,7 @@ beforeAll(async () => {
   service = await startService();
   await addAccessLevel(service, 'premium');
   await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  await addProduct(service, 'forever', { access_level_id: 'premium', duration: 'Lifetime' });
   await addEndpoint(service);
 });
 afterAll(() => service.close());
@@ -173,6 +174,21 @@ test('a payload describes the profile and the transaction completely', async () 
       cancellation_reason: null,
       ...totals,
     },
+  });
+});
+
+test('access for life is activated by its purchase, ends never, and does not renew', async () => {
+  const { set } = await createCustomer('dina');
+  const [, access] = await set(oneTime({ store_product_id: 'forever' }));
+  expect(access?.payload.event_properties).toMatchObject({
+    is_active: true,
+    is_lifetime: true,
+    will_renew: false,
+    activated_at: '2025-02-10T00:00:00.000000+0000',
+    renewed_at: '2025-02-10T00:00:00.000000+0000',
+    expires_at: null,
+    vendor_product_id: 'forever',
+    transaction_id: 'dina-o1',
   });
 });
 
