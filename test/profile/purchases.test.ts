@@ -90,20 +90,29 @@ test('of each product the transaction purchased last is shown, or the one whose 
   const profileId = await addProfile(service, 'renewed');
   const at = '2025-03-01T00:00:00.000001Z';
   await addPurchase(service, profileId, { purchased_at: '2025-03-01T00:00:00Z', store_transaction_id: 'z-early' });
-  await addPurchase(service, profileId, { purchased_at: at, store_transaction_id: 'B-late' });
-  await addPurchase(service, profileId, { purchased_at: at, store_transaction_id: 'a-late' });
+  const late = (store_transaction_id: string, store_original_transaction_id: string) =>
+    addPurchase(service, profileId, { purchased_at: at, store_transaction_id, store_original_transaction_id });
+  await late('a-late', 'chain 1');
+  await late('B-late', 'chain 2');
   await addPurchase(service, profileId, { store_product_id: 'plain', store: 'stripe' });
   const { subscriptions } = await grantGift(service, 'renewed');
   expect(Object.keys(subscriptions).sort()).toEqual(['monthly', 'plain']);
   expect(subscriptions.monthly.store_transaction_id).toBe('a-late');
 });
 
-test('renewal_cancelled_at is shown only while the subscription will not renew', async () => {
-  const profileId = await addProfile(service, 'resumed');
-  const renewal = { renew_status: true, renew_status_changed_at: '2025-01-05T00:00:00Z' };
-  await addPurchase(service, profileId, renewal);
-  expect((await grantGift(service, 'resumed')).subscriptions.monthly.renewal_cancelled_at).toBeNull();
-});
+test.each([
+  [true, 'resumed'],
+  [null, 'of unknown renewal'],
+])(
+  'renewal_cancelled_at is shown only while the subscription will not renew: null if renew_status is %s',
+  async (renew_status, name) => {
+    const profileId = await addProfile(service, name);
+    await addPurchase(service, profileId, { renew_status, renew_status_changed_at: '2025-01-05T00:00:00Z' });
+    const { subscriptions, access_levels } = await grantGift(service, name);
+    expect(subscriptions.monthly.renewal_cancelled_at).toBeNull();
+    expect(access_levels.premium.renewal_cancelled_at).toBeNull();
+  },
+);
 
 test('a subscription is in grace from the end of its period to the end of the grace, and its level lasts as long', async () => {
   const profileId = await addProfile(service, 'in grace');
@@ -198,6 +207,14 @@ test('a non-consumable opens its level for life; a consumable or a product witho
     expires_at: null,
     originally_purchased_at: '2025-01-01T00:00:00.000000+0000',
   });
+});
+
+test('a one-time purchase is not refunded before its refund happens', async () => {
+  const profileId = await addProfile(service, 'refund to come');
+  const refund = { refunded_at: '2090-01-10T00:00:00Z', cancellation_reason: 'refund' };
+  await addPurchase(service, profileId, { ...ONE_TIME, ...refund });
+  const { non_subscriptions } = await grantGift(service, 'refund to come');
+  expect(non_subscriptions.forever).toMatchObject([{ is_refund: false }]);
 });
 
 test('a refund ends the level when it happens', async () => {
