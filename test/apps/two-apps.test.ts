@@ -11,6 +11,8 @@ import { importFile } from '../../src/import/import-file.ts';
 import type { Kind } from '../../src/import/kind.ts';
 import { PROFILES } from '../../src/import/profiles/kind.ts';
 import { TRANSACTIONS } from '../../src/import/transactions/kind.ts';
+import { exportProfile } from '../../src/profile/export.ts';
+import type { ProfileIdentity } from '../../src/profile/identity.ts';
 import { askChart } from '../analytics/import.ts';
 import { post } from '../attribution/world.ts';
 import { grant, revoke } from '../grants/world.ts';
@@ -165,12 +167,39 @@ test('deleting a profile leaves the profile of the other app alone', async () =>
   expect(attributed.rows).toHaveLength(1);
 });
 
+test('an export shows the profile of its own app alone, by name and by id', async () => {
+  const profile_id = await makeTwins('ines');
+  await grant(other, premium, headersOf('ines'));
+  await createProfile(other, { customer: 'only there' });
+  async function exportFrom({ appId }: TestService, named: Partial<ProfileIdentity>) {
+    const lists: Record<string, object[]> = {};
+    const identity = { app_id: appId, customer_user_id: null, profile_id: null, ...named };
+    await exportProfile(one.database.db, identity, async (name, value) => {
+      lists[name] = [];
+      if (Symbol.asyncIterator in value) for await (const rows of value) lists[name].push(...rows);
+      else lists[name].push(value);
+    });
+    return lists;
+  }
+  for (const named of [{ customer_user_id: 'ines' }, { profile_id }]) {
+    expect(await exportFrom(one, named)).toMatchObject({ profile: [{ profile_id }], access_grants: [], events: [] });
+    expect(await exportFrom(other, named)).toMatchObject({ access_grants: [premium], events: [expect.anything()] });
+  }
+  await expect(exportFrom(one, { customer_user_id: 'only there' })).rejects.toThrow('The app has no such profile.');
+});
+
 test('products and access levels belong to one app', async () => {
   const product = { store: 'app_store', store_product_id: 'weekly', duration: 'Weekly' as const };
   const gold = { ...product, access_level_id: 'gold' };
   await makeTwins('hans');
   await addAccessLevel(other, 'gold');
   await expect(configureProducts(one.deps, one.appId, [gold])).rejects.toThrow('There is no access level gold');
+  for (const change of [grant, revoke]) {
+    expect(await change(one, { access_level_id: 'gold' }, headersOf('hans'))).toMatchObject({
+      status: 400,
+      json: { error_code: 'paid_access_level_does_not_exist' },
+    });
+  }
   await addAccessLevel(one, 'gold');
   await configureProducts(one.deps, one.appId, [product]);
   await configureProducts(one.deps, other.appId, [gold]);
