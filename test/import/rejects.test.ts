@@ -3,7 +3,7 @@ import { mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from '
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRejects, type RejectsFile } from '../../src/import/rejects.ts';
+import { createRejects, type RejectsFile, unwrapReject } from '../../src/import/rejects.ts';
 
 const REJECT = { line: 1, reason: 'store is missing.', text: '{}' };
 const FULL = '/dev/full';
@@ -80,6 +80,17 @@ describe('rejects of an earlier run', () => {
     expect((await stat(join(folder, 'long.rejects.ndjson'))).size).toBeGreaterThan(2 * 65_536);
     expect(await run('long', ...long.with(-1, 0))).toEqual(['long.rejects.1.ndjson']);
   });
+});
+
+test.each([
+  { record: {}, reason: 'is missing' },
+  { record: {}, line: 1 },
+  { record: {}, reason: 'is missing', line: '1' },
+  { record: {}, reason: 5, line: 1 },
+  { reason: 'is missing', line: 1 },
+  { reason: 'is missing', line: 1, text: 5 },
+])('a value that lacks a part of a reject is a record: %j', (value) => {
+  expect(unwrapReject(3, value)).toEqual({ line: 3, value });
 });
 
 test('a folder that does not exist is reported', async () => {
