@@ -91,6 +91,17 @@ test('corrected rejects are kept when their file is imported again', async () =>
   expect(await readFile(`${file}.rejects.1.ndjson`, 'utf8')).toBe(corrected);
 });
 
+test('an import that is asked to end writes nothing more, even if it has read it', async () => {
+  const lines = Array.from({ length: 5_000 }, (_, index) => ({ customer_user_id: `stopped-${index}` }));
+  const file = await world.file('stopped.ndjson', toNdjson(lines));
+  const abort = new AbortController();
+  const options = { connectionString: world.database.url, app: world.app, file, now: () => NOW };
+  const attempt = importFile(PROFILES, { ...options, signal: abort.signal, onProgress: () => abort.abort() });
+  await expect(attempt).rejects.toThrow('Interrupted: records written so far are kept');
+  const written = world.database.db.selectFrom('profile').select('profile_id');
+  expect(await written.where('customer_user_id', 'like', 'stopped-%').execute()).toHaveLength(1_000);
+});
+
 test('a file that is cut short while it is read is not taken for the whole file', async () => {
   const lines = Array.from({ length: 30_000 }, (_, index) => ({ customer_user_id: `${index}`.padStart(40, '0') }));
   const file = await world.file('shrinking.ndjson', toNdjson(lines));
