@@ -133,6 +133,14 @@ test('a refund ends access that has not ended yet, and prolongs none', () => {
   expect(untilOf('2025-07-01 00:00:00+00')).toBe('2025-02-01T00:00:00.000000Z');
 });
 
+test('a one-time purchase opens its level for life, even if it has an end or a grace period', () => {
+  const expires_at = '2025-02-01 00:00:00+00';
+  for (const grace_period_expires_at of [null, '2025-07-01 00:00:00+00']) {
+    const bought = purchase({ purchase_type: 'one_time_purchase', expires_at, grace_period_expires_at });
+    expect(bestOf([bought], []).until).toBeNull();
+  }
+});
+
 test('of several purchases with the same end, the latest purchase is shown', () => {
   const first = purchase({ store_transaction_id: 'a' });
   const second = purchase({ store_transaction_id: 'b' });
