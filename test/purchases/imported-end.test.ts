@@ -71,6 +71,13 @@ test('an end that is past when it is imported is reported immediately', async ()
   expect(await reportedLater()).toEqual(END);
 });
 
+test('of an end and an earlier refund that one import brings, the refund is reported when it comes', async () => {
+  await setAndImport({ expires_at: inDays(8), refunded_at: inDays(3), cancellation_reason: 'refund' });
+  expect(await reportedLater()).toEqual([]);
+  await pass(service, 4, [profileId]);
+  expect(await reportedLater()).toEqual(END);
+});
+
 test('an end that an import put off is reported when it comes', async () => {
   await setAndImport({ expires_at: inDays(20) });
   await pass(service, 11, [profileId]);
