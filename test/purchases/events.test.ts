@@ -177,6 +177,19 @@ test('a payload describes the profile and the transaction completely', async () 
   });
 });
 
+test('access that a renewal gives was activated by the first transaction of its chain', async () => {
+  const { set } = await createCustomer('dirk');
+  await set(period());
+  const renewal = { store_transaction_id: 't2', purchased_at: '2025-03-01T00:00:00Z', expires_at: FUTURE };
+  const [, access] = await set(period(renewal));
+  expect(access?.payload.event_properties).toMatchObject({
+    activated_at: '2025-02-01T00:00:00.000000+0000',
+    renewed_at: '2025-03-01T00:00:00.000000+0000',
+    transaction_id: 'dirk-t2',
+    original_transaction_id: 'dirk-c1',
+  });
+});
+
 test('access for life is activated by its purchase, ends never, and does not renew', async () => {
   const { set } = await createCustomer('dina');
   const [, access] = await set(oneTime({ store_product_id: 'forever' }));
