@@ -190,9 +190,16 @@ test('batches written concurrently have the same outcome as one after the other'
   expect(rows).toEqual([{ twos: 600n, ones: 12_200n + 900n }]);
 });
 
-test('a profile can be named by profile_id', async () => {
-  const { customer_user_id: _, ...nameless } = MONTH;
-  await world.transactions({ ...nameless, profile_id: BOB_ID.toUpperCase() });
+test.each([undefined, null, ''])(
+  'a profile can be named by profile_id, with a customer_user_id of %j',
+  async (none) => {
+    await world.transactions({ ...MONTH, customer_user_id: none, profile_id: BOB_ID.toUpperCase() });
+    expect(await facts()).toMatchObject([{ profile_id: BOB_ID }]);
+  },
+);
+
+test.each([null, ''])('a profile can be named by customer_user_id, with a profile_id of %j', async (none) => {
+  await world.transactions({ ...MONTH, customer_user_id: 'bob', profile_id: none });
   expect(await facts()).toMatchObject([{ profile_id: BOB_ID }]);
 });
 
