@@ -103,7 +103,10 @@ test('creating a profile by an identifier in the body is refused, as a header ha
   }
   // A profile can be sent back exactly as it was received.
   const anna = await createProfile(service, { customer: 'anna' });
-  expect(await createProfile(service, { customer: 'anna' }, anna.json.data)).toMatchObject({ status: 200 });
+  const { profile_id } = anna.json.data;
+  for (const named of [{ customer: 'anna' }, { profile: profile_id }, { customer: 'anna', profile: profile_id }]) {
+    expect(await createProfile(service, named, anna.json.data)).toMatchObject({ status: 200 });
+  }
 });
 
 test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile', async (method) => {

@@ -40,6 +40,14 @@ describe('what is accepted', () => {
     expect(changesOf([{ key: 'c' }])).toEqual([['c', null]]);
   });
 
+  it('takes a key twice if both values are the same', () => {
+    const twice = [
+      { key: 'yes', value: 1 },
+      { key: 'yes', value: true },
+    ];
+    expect(changesOf(twice)).toEqual([['yes', 1]]);
+  });
+
   it('counts characters as code points', () => {
     expect(changesOf({ a: '😀'.repeat(30) })).toHaveLength(1);
     expect(faultOf({ a: '😀'.repeat(31) }).message).toContain('at most 30 characters');
@@ -77,7 +85,9 @@ describe('what is refused, naming the key', () => {
       'value_error',
       'plan',
     ],
+    ['a long key, of which the beginning is shown', { ['k'.repeat(41)]: 'x' }, 'value_error', `"${'k'.repeat(40)}"`],
     ['an element without a key', [{ value: 'a' }], 'missing', 'key'],
+    ['an element whose key is null', [{ key: null, value: 'a' }], 'missing', 'key'],
     ['an element that is not an object', ['plan'], 'type_error', 'array'],
     ['a key that is not a string', [{ key: 5 }], 'type_error', 'string'],
     ['text', 'plan=gold', 'type_error', 'dictionary'],
@@ -96,6 +106,13 @@ describe('merging', () => {
   it('holds at most 30, counted after the deletions', () => {
     expect(mergeAttributes(thirty, new Map([['more', 'x']]))).toEqual({
       fault: { source: 'custom_attributes', code: 'value_error', message: expect.stringContaining('more') },
+    });
+    const withDeletion = new Map<string, string | null>([
+      ['more', 'x'],
+      ['unknown', null],
+    ]);
+    expect(mergeAttributes(thirty, withDeletion)).toMatchObject({
+      fault: { message: expect.stringContaining('with more it would have 31') },
     });
     const swapped = mergeAttributes(
       thirty,
