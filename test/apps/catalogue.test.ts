@@ -139,10 +139,17 @@ async function durationsOf(product: string): Promise<Record<string, number>> {
 
 test('a transaction imported while its product is being configured gets the new duration', async () => {
   await world.profiles({ customer_user_id: 'meanwhile' });
-  const trx = await world.database.db.startTransaction().execute();
-  await sql`lock table fact_version in share mode`.execute(trx);
+  const { db } = world.database;
+  await sql`
+    create function wait_for_test() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(42); return null; end $$`.execute(db);
+  await sql`
+    create trigger wait_for_test after insert on fact_transaction
+    for each statement execute function wait_for_test()`.execute(db);
+  const trx = await db.startTransaction().execute();
+  await sql`select pg_advisory_xact_lock(42)`.execute(trx);
   const imported = world.transactions(bought('meanwhile', 'raced'));
-  // The facts of the import are derived, but not yet committed.
+  // The facts of the import are derived, but not yet committed. It holds no lock that the configuration writes to.
   await waitForBlocked(world);
   const configured = configureProducts(world.database, appId, [
     { store: 'play_store', store_product_id: 'raced', duration: '6 months' },
@@ -150,6 +157,7 @@ test('a transaction imported while its product is being configured gets the new 
   await waitForBlocked(world, 2);
   await trx.commit().execute();
   await Promise.all([imported, configured]);
+  await sql`drop function wait_for_test cascade`.execute(db);
   expect(await durationsOf('raced')).toEqual({ '6 months': 1 });
 });
 
