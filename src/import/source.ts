@@ -63,7 +63,6 @@ export async function openSource(file: string, form: CsvForm, signal?: AbortSign
   }
   const fail = (error: unknown) => Promise.reject(signal?.aborted ? interrupted() : unreadable(file, error));
   const stats = await stat(file).catch(fail);
-  if (stats.isDirectory()) throw unreadable(file, { code: 'EISDIR' });
   const stream = await openStream(file, stats.isFIFO()).catch(fail);
   // Errors reach the reader of the stream, but there may be none at the moment.
   stream.on('error', () => undefined);
