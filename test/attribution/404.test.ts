@@ -83,6 +83,7 @@ test('a deleted profile is a 404', async () => {
 test('a 404 writes nothing, not even the labels that charts would show', async () => {
   const labels = await countLabels(service);
   await expectNotFound({ customer_user_id: 'nobody', campaign: 'spam' });
+  await expectNotFound({ customer_user_id: 'anna', profile_id: bertId, campaign: 'of either' });
   await Promise.all(
     Array.from({ length: 20 }, (_, i) => expectNotFound({ profile_id: randomUUID(), campaign: `${i}` })),
   );
