@@ -261,6 +261,23 @@ describe('rejected, while other records are kept', () => {
     expect(await facts()).toHaveLength(2);
   });
 
+  test('a transaction for a deleted profile', async () => {
+    const deleted = randomUUID();
+    await world.profiles({ profile_id: deleted });
+    await world.database.db
+      .updateTable('profile')
+      .set({ deleted_at: '2025-01-02T00:00:00Z' })
+      .where('profile_id', '=', deleted)
+      .execute();
+    expect(await world.transactions({ ...MONTH, customer_user_id: null, profile_id: deleted })).toMatchObject({
+      written: 0,
+      rejected: 1,
+    });
+    expect(await world.rejects('transactions.ndjson')).toMatchObject([
+      { line: 1, reason: 'profile_id: The app has no such profile.' },
+    ]);
+  });
+
   test('a line that is not an object, for that alone', async () => {
     expect(await world.transactions([])).toMatchObject({ read: 1, rejected: 1 });
     expect(await world.rejects('transactions.ndjson')).toEqual([
