@@ -147,6 +147,8 @@ test('lines that end in CR alone are reported, not taken for a header', async ()
 
 test('of a text that cannot be read, two hundred whole characters are kept', async () => {
   expect(await entriesOf(`a\n"${'é'.repeat(300)}\n`)).toMatchObject([{ text: `"${'é'.repeat(199)}` }]);
+  // No half of a surrogate pair is written to the rejects file.
+  expect(await entriesOf(`a\n"${'x'.repeat(198)}💡\n`)).toMatchObject([{ text: `"${'x'.repeat(198)}\uFFFD` }]);
 });
 
 test('an empty file has no records', async () => {
