@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AttributionRow, writeAttributions } from '../../src/attribution/queries.ts';
+import { relabelBatch } from '../../src/facts/relabel.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { post, readRecord } from './world.ts';
@@ -83,6 +84,16 @@ test('if one record of a group fails, each is kept once when all are tried again
   await sql`drop function refuse_third cascade`.execute(db);
   await write(numbered(3));
   expect(await kept()).toEqual([...numbered(3).toReversed(), 'before']);
+});
+
+test('another user id under the same label queues no relabelling', async () => {
+  const { db } = service.database;
+  while ((await relabelBatch(db)) > 0);
+  await write(['after']);
+  expect(await kept()).toEqual(['after', 'before']);
+  const records = db.selectFrom('profile_attribution').select('queue_no').where('profile_id', '=', profileId);
+  expect(await records.execute()).toEqual([{ queue_no: null }]);
+  expect(await db.selectFrom('label_pending').selectAll().execute()).toEqual([]);
 });
 
 test('a record that repeats the one before it is not written again', async () => {
