@@ -32,6 +32,10 @@ test('a line end within quotes is kept as it is written', async () => {
   ]);
 });
 
+test('spaces around the names of the header do not count, and those of a cell do', async () => {
+  expect(await entriesOf('a, b ,"c "\n1, 2 ,3')).toEqual([{ line: 2, value: { a: '1', b: ' 2 ', c: '3' } }]);
+});
+
 test('a name in the header may continue on the next line', async () => {
   expect(await entriesOf('a,"b\nc"\n1,2\n"u\nv",3')).toEqual([
     { line: 3, value: { a: '1', 'b\nc': '2' } },
