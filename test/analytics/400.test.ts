@@ -174,8 +174,8 @@ test('a body of more than 64 KiB is read, one of more than 1 MiB is refused', as
 
 test('only the first hundred errors of a body are reported', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]));
-  const answer = await askChart(service, { filters: { date: DATE, ...unknown } });
-  expect(answer.status).toBe(400);
-  expect(answer.json.errors).toHaveLength(100);
-  expect(answer.text.length).toBeLessThan(100_000);
+  const response = await askChart(service, { filters: { date: DATE, ...unknown } });
+  expect(response.status).toBe(400);
+  expect(response.json.errors).toHaveLength(100);
+  expect(response.text.length).toBeLessThan(100_000);
 });

@@ -304,11 +304,11 @@ test('the kept answer for null is not returned for a number too large for a doub
 test('a null under a name that does not exist is refused, even if the question without it has a kept answer', async () => {
   const ask = (members: object, filters: object = {}) =>
     askChart(service, { ...question('installs', []), filters: { date: ['2025-01-02'], ...filters }, ...members });
-  const answers = [
+  const responses = [
     await ask({}),
     await ask({ chart: null }),
     await ask({}, { contry: null }),
     await ask({ format: null }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
 });

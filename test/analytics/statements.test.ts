@@ -98,10 +98,10 @@ test('statements/facts.sql has the statements that are used before there are tot
 
 test('statements/totals.sql has the statements that are used with totals while a label is pending', async () => {
   await totalAll(service.deps.db);
-  const answer = await service.call('POST', '/api/v2/web-api/attribution/', {
+  const response = await service.call('POST', '/api/v2/web-api/attribution/', {
     key: service.publicKey,
     body: { status: 'non_organic', customer_user_id: 'anna' },
   });
-  expect(answer.status).toBe(201);
+  expect(response.status).toBe(201);
   await expect(await listStatements()).toMatchFileSnapshot('statements/totals.sql');
 });

@@ -147,8 +147,8 @@ const CASES: Case[] = [
 test.each(CASES)('$name', async ({ zone, date, unit, installs, expected }) => {
   const body = { chart_id: 'installs', period_unit: unit, filters: { date } };
   const [utc, own] = await homesWith(installs, zone);
-  for (const answer of [await askChart(utc!, body, { 'service-tz': zone }), await askChart(own!, body)]) {
-    const [series] = answer.json.data.common.data;
+  for (const response of [await askChart(utc!, body, { 'service-tz': zone }), await askChart(own!, body)]) {
+    const [series] = response.json.data.common.data;
     const found = series.values.map(({ x, y }: { x: string; y: number }) => [x, y]);
     expect(found).toEqual(Object.entries(expected));
   }
@@ -198,8 +198,8 @@ test('a stock counts what is open at the end of the local day', async () => {
       chain('b', '2025-09-07T04:00:00Z', '2025-10-01T00:00:00Z'),
       chain('c', '2025-09-07T03:59:59Z', '2025-09-08T02:59:59Z'),
     ]);
-    const answer = await askChart(home, body, { 'service-tz': zone });
-    expect(answer.json.data.common.data[0].values.map(({ y }: { y: number }) => y)).toEqual([2, 1]);
+    const response = await askChart(home, body, { 'service-tz': zone });
+    expect(response.json.data.common.data[0].values.map(({ y }: { y: number }) => y)).toEqual([2, 1]);
   }
 });
 

@@ -32,9 +32,9 @@ const EMPTY = {
 
 test('a record is answered with 201 and an empty body, and stored under the source custom', async () => {
   const profileId = await addProfile(service, 'anna');
-  const answer = await post(service, { ...FULL, customer_user_id: 'anna' });
-  expect(answer).toMatchObject({ status: 201, text: '' });
-  expect(answer.headers['content-length']).toBe('0');
+  const response = await post(service, { ...FULL, customer_user_id: 'anna' });
+  expect(response).toMatchObject({ status: 201, text: '' });
+  expect(response.headers['content-length']).toBe('0');
   expect(await readRecord(service, profileId)).toMatchObject({ ...FULL, source: 'custom', superseded: [] });
 });
 
@@ -66,8 +66,8 @@ test('a profile is named by customer_user_id, by profile_id in upper or lower ca
 test('the path works without its trailing slash, too', async () => {
   await addProfile(service, 'slash');
   const body = { status: 'organic', customer_user_id: 'slash' };
-  const answer = await service.call('POST', ATTRIBUTION.slice(0, -1), { key: service.publicKey, body });
-  expect(answer.status).toBe(201);
+  const response = await service.call('POST', ATTRIBUTION.slice(0, -1), { key: service.publicKey, body });
+  expect(response.status).toBe(201);
 });
 
 test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=latin1'])(
@@ -177,22 +177,22 @@ test('the last ten superseded records are kept with their times, the newest firs
 
 test('posts that arrive together are all stored, each on its own profile', async () => {
   const profiles = await Promise.all(Array.from({ length: 300 }, (_, i) => addProfile(service, `crowd ${i}`)));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     profiles.map((profile_id, i) => post(service, { status: 'organic', campaign: `crowd ${i}`, profile_id })),
   );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
   const campaigns = await Promise.all(profiles.map(async (id) => (await readRecord(service, id))?.campaign));
   expect(campaigns).toEqual(profiles.map((_, i) => `crowd ${i}`));
 });
 
 test('posts for one profile that arrive together supersede each other; a post that names no profile fails alone', async () => {
   const profileId = await addProfile(service, 'hot');
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 8 }, (_, i) =>
       post(service, { status: 'organic', campaign: `hot ${i}`, customer_user_id: i === 3 ? 'nobody' : 'hot' }),
     ),
   );
-  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 404, 201, 201, 201, 201]);
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 404, 201, 201, 201, 201]);
   expect((await readRecord(service, profileId))?.superseded).toHaveLength(6);
 });
 

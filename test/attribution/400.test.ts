@@ -54,8 +54,8 @@ test.each([5, true, [], {}])('no value is coerced to a string: %j is a type_erro
 test('U+0000 and unpaired surrogates are a value_error on every member that is read', async () => {
   for (const name of [...OPTIONAL, 'status', 'customer_user_id', 'profile_id']) {
     for (const text of ['organic\u0000', 'a\u0000b', '\u0000', 'a\ud800', '\udc00a', '\udc00\ud800']) {
-      const answer = await post(service, { ...valid, [name]: text });
-      expect(answer).toMatchObject(refused('value_error', [name, /U\+0000/]));
+      const response = await post(service, { ...valid, [name]: text });
+      expect(response).toMatchObject(refused('value_error', [name, /U\+0000/]));
     }
   }
 });
@@ -82,8 +82,8 @@ test('there is one entry per offending field, in the order of the request table;
 });
 
 test('two faults of one field make one entry', async () => {
-  const answer = await post(service, { ...valid, channel: `\u0000${'x'.repeat(600)}` });
-  expect(answer.json.errors).toHaveLength(1);
+  const response = await post(service, { ...valid, channel: `\u0000${'x'.repeat(600)}` });
+  expect(response.json.errors).toHaveLength(1);
 });
 
 test.each(['', '{', '{"status":}', 'status=organic', '{} {}', "{'status':'organic'}", '\ufeff', '\ufeff{}'])(

@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function expectNotFound(naming: Record<string, unknown>): Promise<void> {
-  const answer = await post(service, { status: 'organic', ...naming });
-  expect(answer.json).toEqual({
+  const response = await post(service, { status: 'organic', ...naming });
+  expect(response.json).toEqual({
     errors: [{ source: null, errors: [expect.stringContaining('not found')] }],
     error_code: 'profile_does_not_exist',
     status_code: 404,
   });
-  expect(answer.status).toBe(404);
+  expect(response.status).toBe(404);
 }
 
 test('an identifier that matches nothing is a 404', async () => {

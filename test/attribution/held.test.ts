@@ -28,13 +28,13 @@ test('posts for other profiles are answered while a record is locked, and those 
     attribute('held', `late ${i}`).finally(() => expect(isHeld).toBe(false)),
   );
   for (let round = 0; round < 3; round++) {
-    const answers = await Promise.all(names.slice(1).map((name) => attribute(name, `round ${round}`)));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const responses = await Promise.all(names.slice(1).map((name) => attribute(name, `round ${round}`)));
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
   }
   isHeld = false;
   const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(trx);
   await trx.commit().execute();
-  for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject({ status: 201 });
+  for (const response of await Promise.all(waiting)) expect(response).toMatchObject({ status: 201 });
   const record = await readRecord(service, ids[0]!);
   expect(record?.attribution_user_id).toMatch(/^late \d$/);
   // A record is dated when it takes effect, not when it began to wait.

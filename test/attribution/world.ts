@@ -1,10 +1,10 @@
 // Helpers shared by the tests of attribution: the request, and the record as it is stored.
 import { sql } from 'kysely';
-import type { Answer, CallOptions, TestService } from '../setup/service.ts';
+import type { CallOptions, ServiceResponse, TestService } from '../setup/service.ts';
 
 export const ATTRIBUTION = '/api/v2/web-api/attribution/';
 
-export function post(service: TestService, body: unknown, options: CallOptions = {}): Promise<Answer> {
+export function post(service: TestService, body: unknown, options: CallOptions = {}): Promise<ServiceResponse> {
   return service.call('POST', ATTRIBUTION, { key: service.publicKey, body, ...options });
 }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { type ServiceResponse, startService, type TestService } from '../setup/service.ts';
 import { answering, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { createSps, PATIENCE, type Sps } from './sps.ts';
 
@@ -35,7 +35,7 @@ async function write(name: string, content: string): Promise<string> {
   return path;
 }
 
-function attribute(key: string): Promise<Answer> {
+function attribute(key: string): Promise<ServiceResponse> {
   return service.call('POST', '/api/v2/web-api/attribution/', {
     key,
     body: { status: 'organic', customer_user_id: 'nobody' },

@@ -23,9 +23,9 @@ afterAll(async () => {
 
 describe('profile export', PATIENCE, () => {
   const call = async (method: string, path: string, key: string, options: CallOptions) => {
-    const answer = await service.call(method, path, { key, ...options });
-    expect(answer.status, answer.text).toBeLessThan(300);
-    return answer.json;
+    const response = await service.call(method, path, { key, ...options });
+    expect(response.status, response.text).toBeLessThan(300);
+    return response.json;
   };
   const [API, CUSTOMER] = ['/api/v2/server-side-api/', { 'service-customer-user-id': 'ann' }];
 

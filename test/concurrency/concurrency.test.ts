@@ -28,10 +28,10 @@ afterAll(() => service.close());
 
 async function performOne(client: Client, operation: Operation): Promise<Performed> {
   const startedAt = performance.now();
-  const answer = await send(client, operation);
+  const response = await send(client, operation);
   const endedAt = performance.now();
-  const outcome = readOutcome(answer, client.madeAt);
-  return { operation, outcome, startedAt, endedAt, timestamp: answer.json?.data?.timestamp ?? 0 };
+  const outcome = readOutcome(response, client.madeAt);
+  return { operation, outcome, startedAt, endedAt, timestamp: response.json?.data?.timestamp ?? 0 };
 }
 
 async function performAll(client: Client, operations: readonly Operation[]): Promise<Performed[]> {

@@ -66,10 +66,10 @@ test('text is compressed, and all of it is less than 400 kB', async () => {
   );
   let bytes = 0;
   for (const path of new Set(['/dashboard/', ...assets, ...fonts])) {
-    const answer = await get(path);
-    expect(answer.status, path).toBe(200);
-    if (/\.(js|css)$/.test(path)) expect(answer.headers['content-encoding'], path).toBe('br');
-    bytes += answer.bytes;
+    const response = await get(path);
+    expect(response.status, path).toBe(200);
+    if (/\.(js|css)$/.test(path)) expect(response.headers['content-encoding'], path).toBe('br');
+    bytes += response.bytes;
   }
   expect(bytes).toBeLessThan(400_000);
 });

@@ -15,10 +15,10 @@ test('a locked profile fails its own post alone', async () => {
       .where('customer_user_id', '=', 'held')
       .forUpdate()
       .execute();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       names.map((name) => post(service, { status: 'organic', customer_user_id: name })),
     );
-    return answers.map(({ status }) => status);
+    return responses.map(({ status }) => status);
   });
   expect(statuses).toEqual([201, 201, 503, 201, 201]);
   expect(await post(service, { status: 'organic', customer_user_id: 'held' })).toMatchObject({ status: 201 });

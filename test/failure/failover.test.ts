@@ -32,13 +32,13 @@ afterAll(async () => {
 function post(path: string, key: string, body: object, headers: Record<string, string> = {}) {
   return vi.waitFor(
     async () => {
-      const answer = await request(`${service.baseUrl}${path}`, {
+      const response = await request(`${service.baseUrl}${path}`, {
         method: 'POST',
         headers: { authorization: `Api-Key ${key}`, 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
       });
-      const text = await answer.body.text();
-      expect(answer.statusCode, text).toBeLessThan(300);
+      const text = await response.body.text();
+      expect(response.statusCode, text).toBeLessThan(300);
       return text === '' ? undefined : JSON.parse(text);
     },
     { timeout: 30_000, interval: 100 },

@@ -77,10 +77,10 @@ describe.skipIf(!bin)('an external database', { timeout: 120_000 }, () => {
       method: 'POST' as const,
       headers: { ...headers, authorization, 'content-type': 'application/json' },
     };
-    const answer = await request(url, { ...options, body: JSON.stringify(body) });
-    expect(answer.statusCode).toBe(200);
+    const response = await request(url, { ...options, body: JSON.stringify(body) });
+    expect(response.statusCode).toBe(200);
     // biome-ignore lint/suspicious/noExplicitAny: charts and profiles
-    return ((await answer.body.json()) as any).data;
+    return ((await response.body.json()) as any).data;
   }
 
   /** Counts the rows of tables that no background work changes. */

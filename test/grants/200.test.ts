@@ -23,18 +23,18 @@ async function grantTo(customerUserId: string, body: Record<string, unknown> = {
 
 async function grantAgain(customerUserId: string, body: Record<string, unknown> = {}) {
   const headers = { 'service-customer-user-id': customerUserId };
-  const answer = await grant(service, { access_level_id: 'premium', ...body }, headers);
-  expect(answer.status).toBe(200);
-  return answer.json.data;
+  const response = await grant(service, { access_level_id: 'premium', ...body }, headers);
+  expect(response.status).toBe(200);
+  return response.json.data;
 }
 
 test('the answer is the profile object under data, with every member of interface 2.2', async () => {
   const profileId = await addProfile(service, 'anna');
   const before = Date.now();
-  const answer = await grant(service, { access_level_id: 'premium' });
-  expect(answer.status).toBe(200);
-  expect(Object.keys(answer.json)).toEqual(['data']);
-  expect(answer.json.data).toEqual({
+  const response = await grant(service, { access_level_id: 'premium' });
+  expect(response.status).toBe(200);
+  expect(Object.keys(response.json)).toEqual(['data']);
+  expect(response.json.data).toEqual({
     app_id: service.appId,
     profile_id: profileId,
     customer_user_id: 'anna',
@@ -46,8 +46,8 @@ test('the answer is the profile object under data, with every member of interfac
     subscriptions: null,
     non_subscriptions: null,
   });
-  expect(answer.json.data.timestamp).toBeGreaterThanOrEqual(before - 2_000);
-  expect(answer.json.data.timestamp).toBeLessThanOrEqual(Date.now() + 2_000);
+  expect(response.json.data.timestamp).toBeGreaterThanOrEqual(before - 2_000);
+  expect(response.json.data.timestamp).toBeLessThanOrEqual(Date.now() + 2_000);
 });
 
 test('the granted level has the fields of interface 2.3 as decided', async () => {
@@ -145,19 +145,19 @@ test('unknown members are ignored', async () => {
 
 test('the path works without its trailing slash, too', async () => {
   await addProfile(service, 'slash');
-  const answer = await service.call('POST', GRANT.slice(0, -1), {
+  const response = await service.call('POST', GRANT.slice(0, -1), {
     key: service.secretKey,
     headers: { 'service-customer-user-id': 'slash' },
     body: { access_level_id: 'premium' },
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
 });
 
 test('answers to a secret key must not be stored', async () => {
   await addProfile(service, 'headers');
-  const answer = await grant(service, { access_level_id: 'premium' }, { 'service-customer-user-id': 'headers' });
-  expect(answer.headers['cache-control']).toBe('no-store');
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  const response = await grant(service, { access_level_id: 'premium' }, { 'service-customer-user-id': 'headers' });
+  expect(response.headers['cache-control']).toBe('no-store');
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
 test('a later state never carries an earlier timestamp', async () => {

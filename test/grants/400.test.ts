@@ -18,9 +18,9 @@ afterAll(() => service.close());
 const valid = { access_level_id: 'premium' };
 
 test('an access level that the app has not configured is named in the message, and nothing is granted', async () => {
-  const answer = await grant(service, { access_level_id: 'platinum' });
-  expect(answer).toMatchObject(refused('paid_access_level_does_not_exist', ['non_field_errors', /platinum/]));
-  expect(answer.headers['cache-control']).toBe('no-store');
+  const response = await grant(service, { access_level_id: 'platinum' });
+  expect(response).toMatchObject(refused('paid_access_level_does_not_exist', ['non_field_errors', /platinum/]));
+  expect(response.headers['cache-control']).toBe('no-store');
   const { rows } = await sql`select from access_grant`.execute(service.database.db);
   expect(rows).toHaveLength(0);
 });
@@ -44,9 +44,9 @@ test('without a profile in the headers: 400 profile_does_not_exist, source non_f
     { 'customer-user-id': 'anna' },
   ];
   for (const headers of namings) {
-    const answer = await grant(service, valid, headers);
-    expect(answer).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /./]));
-    expect(answer.json.errors).toHaveLength(1);
+    const response = await grant(service, valid, headers);
+    expect(response).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /./]));
+    expect(response.json.errors).toHaveLength(1);
   }
 });
 
@@ -102,8 +102,8 @@ test.each([
 });
 
 test('U+0000 is a value_error even in a datetime', async () => {
-  const answer = await grant(service, { ...valid, starts_at: '2030-01-15T10:30:00Z\u0000' });
-  expect(answer).toMatchObject(refused('value_error', ['starts_at', /U\+0000/]));
+  const response = await grant(service, { ...valid, starts_at: '2030-01-15T10:30:00Z\u0000' });
+  expect(response).toMatchObject(refused('value_error', ['starts_at', /U\+0000/]));
 });
 
 test.each([

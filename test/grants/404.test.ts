@@ -18,14 +18,14 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function expectNotFound(headers: Record<string, string>): Promise<void> {
-  const answer = await grant(service, { access_level_id: 'premium' }, headers);
-  expect(answer.json).toEqual({
+  const response = await grant(service, { access_level_id: 'premium' }, headers);
+  expect(response.json).toEqual({
     errors: [{ source: null, errors: [expect.stringContaining('not found')] }],
     error_code: 'profile_does_not_exist',
     status_code: 404,
   });
-  expect(answer.status).toBe(404);
-  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(response.status).toBe(404);
+  expect(response.headers['cache-control']).toBe('no-store');
 }
 
 test('an identifier that matches nothing is a 404', async () => {

@@ -30,13 +30,13 @@ async function listNotifiedGrants(customer: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-const grantIdOf = (answer: Awaited<ReturnType<typeof grant>>) =>
-  answer.json.data.access_levels.premium.store_transaction_id;
+const grantIdOf = (response: Awaited<ReturnType<typeof grant>>) =>
+  response.json.data.access_levels.premium.store_transaction_id;
 
 test('grants of one group each get their own profile or error, and every grant is reported in one event', async () => {
   const toNoUuid = () => grant(service, { access_level_id: 'premium' }, { 'service-profile-id': 'no uuid' });
   const between: ReturnType<typeof grant>[] = [];
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...CUSTOMERS.map((customer, index) => {
       if (index % 10 === 5) between.push(toNoUuid());
       return grantTo(customer);
@@ -45,19 +45,19 @@ test('grants of one group each get their own profile or error, and every grant i
     grantTo('anna', 'unknown'),
     toNoUuid(),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([...CUSTOMERS.map(() => 200), 404, 400, 404]);
+  expect(responses.map(({ status }) => status)).toEqual([...CUSTOMERS.map(() => 200), 404, 400, 404]);
   expect((await Promise.all(between)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   for (const [index, customer] of CUSTOMERS.entries()) {
-    const answer = answers[index]!;
-    expect(answer.json.data.customer_user_id).toBe(customer);
-    expect(await listNotifiedGrants(customer)).toEqual([grantIdOf(answer)]);
+    const response = responses[index]!;
+    expect(response.json.data.customer_user_id).toBe(customer);
+    expect(await listNotifiedGrants(customer)).toEqual([grantIdOf(response)]);
   }
   expect(await listNotifiedGrants('anna')).toEqual([]);
 });
 
 test('grants to one profile take effect one after the other', async () => {
-  const answers = await Promise.all(Array.from({ length: 8 }, () => grantTo('anna')));
-  const granted = answers.map(grantIdOf);
+  const responses = await Promise.all(Array.from({ length: 8 }, () => grantTo('anna')));
+  const granted = responses.map(grantIdOf);
   const reported = await listNotifiedGrants('anna');
   expect(new Set(reported).size).toBe(8);
   expect([...reported].sort()).toEqual([...granted].sort());

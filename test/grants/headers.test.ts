@@ -18,8 +18,8 @@ afterAll(() => service.close());
 const body = { access_level_id: 'premium' };
 
 async function expectGrantedTo(profileId: string, headers: Record<string, string>): Promise<void> {
-  const answer = await grant(service, body, headers);
-  expect([answer.status, answer.json?.data?.profile_id]).toEqual([200, profileId]);
+  const response = await grant(service, body, headers);
+  expect([response.status, response.json?.data?.profile_id]).toEqual([200, profileId]);
 }
 
 test('a profile is named by customer user id, by profile id in upper or lower case, or by both', async () => {
@@ -62,8 +62,8 @@ test('faults in both headers are reported together', async () => {
 });
 
 test('a fault in an alias is reported under the alias', async () => {
-  const answer = await grant(service, body, { 'acme-customer-user-id': 'x'.repeat(256) });
-  expect(answer).toMatchObject({
+  const response = await grant(service, body, { 'acme-customer-user-id': 'x'.repeat(256) });
+  expect(response).toMatchObject({
     status: 400,
     json: { error_code: 'value_error', errors: [{ source: 'acme-customer-user-id' }] },
   });
@@ -73,8 +73,8 @@ test('a header of an alias that is not configured is ignored', async () => {
   const plain = await startService();
   try {
     await addProfile(plain, 'anna');
-    const answer = await grant(plain, body, { 'acme-customer-user-id': 'anna' });
-    expect(answer).toMatchObject({ status: 400, json: { error_code: 'profile_does_not_exist' } });
+    const response = await grant(plain, body, { 'acme-customer-user-id': 'anna' });
+    expect(response).toMatchObject({ status: 400, json: { error_code: 'profile_does_not_exist' } });
   } finally {
     await plain.close();
   }

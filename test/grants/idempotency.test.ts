@@ -6,7 +6,7 @@ import { lockChain } from '../../src/purchases/chain.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
 import { addEndpoint, listEvents, period, SET } from '../purchases/world.ts';
 import { holdProfile, waitForBlocked } from '../setup/locks.ts';
-import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { type ServiceResponse, startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel } from '../setup/world.ts';
 import { GRANT, REVOKE, utf8 } from './world.ts';
 
@@ -29,7 +29,12 @@ beforeEach(async () => {
   profileId = (await createProfile(service, { customer })).json.data.profile_id;
 });
 
-function send(path: string, body: unknown, key: string, headers: Record<string, string> = {}): Promise<Answer> {
+function send(
+  path: string,
+  body: unknown,
+  key: string,
+  headers: Record<string, string> = {},
+): Promise<ServiceResponse> {
   return service.call('POST', path, {
     key: service.secretKey,
     headers: { 'service-customer-user-id': customer, 'idempotency-key': key, ...headers },
@@ -157,9 +162,9 @@ test('if a name goes to another profile while the request waits, the request and
   await createProfile(service, { profile: profileId, customer: `${customer}-renamed` });
   const next = await createProfile(service, { customer });
   await trx.commit().execute();
-  const answer = await waiting;
-  expect(answer).toMatchObject({ status: 200, json: { data: { profile_id: next.json.data.profile_id } } });
-  expect((await send(SET, ownPeriod(), 'key')).text).toBe(answer.text);
+  const response = await waiting;
+  expect(response).toMatchObject({ status: 200, json: { data: { profile_id: next.json.data.profile_id } } });
+  expect((await send(SET, ownPeriod(), 'key')).text).toBe(response.text);
   expect((await readProfile(service, { profile: profileId })).json.data.subscriptions).toBeNull();
 });
 
@@ -230,9 +235,9 @@ test('a key that begins with a byte order mark is a different key', async () => 
 });
 
 test('twenty concurrent requests with one key have one effect', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => grantOnce('key')));
-  const successes = answers.filter(({ status }) => status === 200);
-  expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+  const responses = await Promise.all(Array.from({ length: 20 }, () => grantOnce('key')));
+  const successes = responses.filter(({ status }) => status === 200);
+  expect(responses.every(({ status }) => status === 200 || status === 409)).toBe(true);
   expect(new Set(successes.map(({ text }) => text)).size).toBe(1);
   expect(await eventCount()).toBe(1);
 });

@@ -31,14 +31,14 @@ const take = (body: object = {}) => revoke(service, { access_level_id: 'premium'
 test.each([{}, { revoke_at: null }])('%j ends the grant now', async (body) => {
   const granted = (await give()).json.data.access_levels.premium;
   const before = Date.now();
-  const answer = await take(body);
-  expect(answer.status).toBe(200);
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-  expect(answer.headers['cache-control']).toBe('no-store');
-  const { premium } = answer.json.data.access_levels;
+  const response = await take(body);
+  expect(response.status).toBe(200);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(response.headers['cache-control']).toBe('no-store');
+  const { premium } = response.json.data.access_levels;
   expect(premium).toEqual({ ...granted, expires_at: expect.any(String) });
   expect(Date.parse(premium.expires_at)).toBeGreaterThanOrEqual(before - 1_000);
-  expect(Date.parse(premium.expires_at)).toBeLessThanOrEqual(answer.json.data.timestamp);
+  expect(Date.parse(premium.expires_at)).toBeLessThanOrEqual(response.json.data.timestamp);
 });
 
 test('a future moment shortens the grant, and may be brought forward', async () => {

@@ -1,6 +1,6 @@
 // Helpers shared by the tests of grants.
 import { rawPost } from '../http/raw.ts';
-import type { Answer, CallOptions, TestService } from '../setup/service.ts';
+import type { CallOptions, ServiceResponse, TestService } from '../setup/service.ts';
 
 export const GRANT = '/api/v2/server-side-api/purchase/profile/grant/access-level/';
 
@@ -14,7 +14,7 @@ export function grant(
   body: unknown,
   headers: Record<string, string> = ANNA,
   options: CallOptions = {},
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   return service.call('POST', GRANT, { key: service.secretKey, body, headers, ...options });
 }
 
@@ -29,7 +29,7 @@ export function revoke(
   body: unknown,
   headers: Record<string, string> = ANNA,
   options: CallOptions = {},
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   return service.call('POST', REVOKE, { key: service.secretKey, body, headers, ...options });
 }
 

@@ -109,8 +109,8 @@ test('a transaction still blocked by others after all retries may be sent again 
       $$ begin raise serialization_failure; end $$`.execute(other.database.db);
     await sql`create trigger conflict before update on profile
       for each row execute function stand_in_the_way()`.execute(other.database.db);
-    const answer = await updateProfile(other, { customer: 'anna' }, { country: 'DE' });
-    expect(answer).toMatchObject({ status: 503, json: { error_code: 'service_unavailable' } });
-    expect(answer.headers['retry-after']).toBeDefined();
+    const response = await updateProfile(other, { customer: 'anna' }, { country: 'DE' });
+    expect(response).toMatchObject({ status: 503, json: { error_code: 'service_unavailable' } });
+    expect(response.headers['retry-after']).toBeDefined();
   });
 });

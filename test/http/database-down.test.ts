@@ -35,18 +35,18 @@ beforeEach(expectServing);
 
 test('without a database, operations and readiness answer 503 with Retry-After and health stays; then all is served again', async () => {
   await proxy.cut();
-  const answers = [
+  const responses = [
     await post(service, record),
     await grant(service, { access_level_id: 'premium' }),
     await service.call('GET', '/readyz'),
   ];
-  for (const answer of answers) {
-    expect(answer).toMatchObject({
+  for (const response of responses) {
+    expect(response).toMatchObject({
       status: 503,
       json: { error_code: 'service_unavailable', status_code: 503, errors: [{ source: null }] },
     });
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    expect(answer.text).not.toMatch(/ECONN|postgres|terminat|127\.0\.0\.1|select|connect/i);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
+    expect(response.text).not.toMatch(/ECONN|postgres|terminat|127\.0\.0\.1|select|connect/i);
   }
   expect(await service.call('GET', '/healthz')).toMatchObject({ status: 200 });
   expect(await service.call('GET', '/metrics')).toMatchObject({ status: 200 });

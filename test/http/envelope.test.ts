@@ -53,24 +53,24 @@ describe('paths', () => {
     'bad escapes: %s is not found',
     async (path) => {
       for (const method of ['GET', 'PROPFIND']) {
-        const answer = await sendRaw(service.port, `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-        expect(answer).toMatchObject(envelope(404, 'not_found'));
-        expect(answer.headers['request-id']).toMatch(/^[0-9a-f]{32}$/);
+        const response = await sendRaw(service.port, `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        expect(response).toMatchObject(envelope(404, 'not_found'));
+        expect(response.headers['request-id']).toMatch(/^[0-9a-f]{32}$/);
       }
     },
   );
 
   test('a query does not change the path, even if it is malformed', async () => {
     for (const query of ['?a=1', '?', '?%zz', '?a[b]=c&__proto__=1', `?${'x'.repeat(5000)}`]) {
-      const answer = await service.call('POST', `${ATTRIBUTION}${query}`, { key: service.publicKey, body: record });
-      expect(answer.status).toBe(201);
+      const response = await service.call('POST', `${ATTRIBUTION}${query}`, { key: service.publicKey, body: record });
+      expect(response.status).toBe(201);
     }
   });
 
   test('a long URL is not found; one too long for the parser is refused', async () => {
     expect(await service.call('GET', `/${'x'.repeat(10_000)}`)).toMatchObject(envelope(404, 'not_found'));
-    const answer = await sendRaw(service.port, `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(answer).toMatchObject(envelope(431, 'request_header_fields_too_large'));
+    const response = await sendRaw(service.port, `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(response).toMatchObject(envelope(431, 'request_header_fields_too_large'));
   });
 });
 
@@ -81,12 +81,12 @@ describe('methods', () => {
     '%s is not allowed where only POST is',
     async (method) => {
       for (const path of [ATTRIBUTION, GRANT.slice(0, -1)]) {
-        const answer = await sendRaw(
+        const response = await sendRaw(
           service.port,
           `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`,
         );
-        expect(answer.status).toBe(405);
-        expect(answer.headers.allow).toBe('POST');
+        expect(response.status).toBe(405);
+        expect(response.headers.allow).toBe('POST');
       }
     },
     5_000,
@@ -98,9 +98,9 @@ describe('methods', () => {
     `${ATTRIBUTION}#%zz`,
     ATTRIBUTION.replace('web', '%77eb'),
   ])('%s is the same path', async (target) => {
-    const answer = await sendRaw(service.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(answer).toMatchObject(envelope(405, 'method_not_allowed'));
-    expect(answer.headers.allow).toBe('POST');
+    const response = await sendRaw(service.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(response).toMatchObject(envelope(405, 'method_not_allowed'));
+    expect(response.headers.allow).toBe('POST');
   });
 
   test('405 has the envelope, and comes before the key is checked', async () => {
@@ -118,22 +118,22 @@ describe('methods', () => {
   });
 
   test('HEAD has the status and headers without the body', async () => {
-    const answer = await service.call('HEAD', GRANT);
-    expect(answer).toMatchObject({ status: 405, text: '' });
-    expect(answer.headers.allow).toBe('POST');
+    const response = await service.call('HEAD', GRANT);
+    expect(response).toMatchObject({ status: 405, text: '' });
+    expect(response.headers.allow).toBe('POST');
     expect(await service.call('HEAD', '/healthz')).toMatchObject({ status: 200, text: '' });
   });
 
   test('Allow names every method of the path', async () => {
-    const answer = await service.call('POST', '/healthz', { body: {} });
-    expect(answer).toMatchObject(envelope(405, 'method_not_allowed'));
-    expect(String(answer.headers.allow).split(', ').sort()).toEqual(['GET', 'HEAD']);
+    const response = await service.call('POST', '/healthz', { body: {} });
+    expect(response).toMatchObject(envelope(405, 'method_not_allowed'));
+    expect(String(response.headers.allow).split(', ').sort()).toEqual(['GET', 'HEAD']);
   });
 
   test('CONNECT is not allowed', async () => {
-    const answer = await sendRaw(service.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
-    expect(answer).toMatchObject(envelope(405, 'method_not_allowed'));
-    expect(answer.headers.allow).toBeDefined();
+    const response = await sendRaw(service.port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    expect(response).toMatchObject(envelope(405, 'method_not_allowed'));
+    expect(response.headers.allow).toBeDefined();
   });
 
   test('a client that resets the connection of its CONNECT disturbs nobody', async () => {
@@ -240,9 +240,9 @@ describe('broken HTTP', () => {
   ])('%s: 400 parse_error, and the connection is closed', async (_, bytes) => {
     const connection = openRaw(service.port);
     connection.send(bytes);
-    const answer = await connection.next();
-    expect(answer).toMatchObject(envelope(400, 'parse_error'));
-    expect(answer.headers).toMatchObject({
+    const response = await connection.next();
+    expect(response).toMatchObject(envelope(400, 'parse_error'));
+    expect(response.headers).toMatchObject({
       connection: 'close',
       'request-id': expect.stringMatching(/^[0-9a-f]{32}$/),
     });
@@ -309,8 +309,8 @@ test('a request from HTTP/1.0 is answered', async () => {
 test('Request-Id is chosen by the service: a new one for every response, whatever the client sends', async () => {
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const answer = await service.call('GET', '/healthz', { headers: { 'request-id': 'mine' } });
-      return answer.headers['request-id'];
+      const response = await service.call('GET', '/healthz', { headers: { 'request-id': 'mine' } });
+      return response.headers['request-id'];
     }),
   );
   expect(new Set(ids).size).toBe(20);

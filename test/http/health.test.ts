@@ -23,8 +23,8 @@ test('a service that can serve is healthy and ready, without a key', async () =>
 test('a service whose connections are all busy is ready: others would get its load', async () => {
   const { db } = service.database;
   const held = await Promise.all(Array.from({ length: POOL }, () => db.startTransaction().execute()));
-  const answers = await Promise.all(Array.from({ length: 4 }, () => service.call('GET', '/readyz')));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const responses = await Promise.all(Array.from({ length: 4 }, () => service.call('GET', '/readyz')));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   await Promise.all(held.map((trx) => trx.rollback().execute()));
 });
 

@@ -30,16 +30,19 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
 
   async function expectRefused(authorization: string | undefined): Promise<void> {
     const headers = authorization === undefined ? {} : { authorization };
-    const answer = await service.call(method, path, { headers, body });
-    expect(answer.json).toEqual(REFUSAL);
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Api-Key');
+    const response = await service.call(method, path, { headers, body });
+    expect(response.json).toEqual(REFUSAL);
+    expect(response.status).toBe(401);
+    expect(response.headers['www-authenticate']).toBe('Api-Key');
   }
 
   test('the right key is accepted, with the scheme in upper or lower case and one space or more', async () => {
     for (const scheme of ['Api-Key', 'api-key', 'API-KEY', 'Api-Key ']) {
-      const answer = await service.call(method, path, { headers: { authorization: `${scheme} ${rightKey()}` }, body });
-      expect(answer.status).not.toBe(401);
+      const response = await service.call(method, path, {
+        headers: { authorization: `${scheme} ${rightKey()}` },
+        body,
+      });
+      expect(response.status).not.toBe(401);
     }
   });
 
@@ -115,8 +118,8 @@ export function keyContract({ method, path, kind, isForCharts = false, body }: K
   });
 
   test('the key is checked before the body', async () => {
-    const answer = await service.call(method, path, { body: '{', headers: { 'content-type': 'text/plain' } });
-    expect(answer.json).toEqual(REFUSAL);
+    const response = await service.call(method, path, { body: '{', headers: { 'content-type': 'text/plain' } });
+    expect(response.json).toEqual(REFUSAL);
   });
 
   test('a key of another app of the same service is accepted for that app', async () => {

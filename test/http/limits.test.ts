@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKey } from '../../src/apps/service.ts';
 import { post } from '../attribution/world.ts';
 import { grant } from '../grants/world.ts';
-import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { type ServiceResponse, startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 
 const CATALOGUE = '/api/v1/client-api/metrics/catalog/';
@@ -33,14 +33,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function expectThrottled(answer: Answer): void {
-  expect(answer.json).toEqual({
+function expectThrottled(response: ServiceResponse): void {
+  expect(response.json).toEqual({
     errors: [{ source: 'non_field_errors', errors: [expect.any(String)] }],
     error_code: 'throttled',
     status_code: 429,
   });
-  expect(answer.status).toBe(429);
-  expect(answer.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-remaining': '0', 'ratelimit-reset': '1' });
+  expect(response.status).toBe(429);
+  expect(response.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-remaining': '0', 'ratelimit-reset': '1' });
 }
 
 const grantOnce = (service: TestService, key = service.secretKey) =>
@@ -51,9 +51,9 @@ describe('server-side operations', () => {
     await withService({ RATE_LIMIT_SERVER: '3' }, async (service) => {
       const { key: otherKey } = await createKey(service.deps, { appId: service.appId, kind: 'secret' });
       for (const left of ['2', '1', '0']) {
-        const answer = await grantOnce(service);
-        expect(answer.status).toBe(200);
-        expect(answer.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': left });
+        const response = await grantOnce(service);
+        expect(response.status).toBe(200);
+        expect(response.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': left });
       }
       const refused = await grantOnce(service);
       expectThrottled(refused);
@@ -71,8 +71,8 @@ describe('server-side operations', () => {
       // The first burst opens the connections; a minute later the key is no longer cached.
       await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
       vi.advanceTimersByTime(60_000);
-      const answers = await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429, 429, 429]);
+      const responses = await Promise.all(Array.from({ length: 10 }, () => grantOnce(service)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429, 429, 429, 429, 429]);
     });
   });
 
@@ -108,9 +108,9 @@ describe('attribution', () => {
 
   test('is not limited unless set', async () => {
     await withService({}, async (service) => {
-      const answers = await Promise.all(Array.from({ length: 100 }, () => post(service, record)));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-      expect(answers[0]?.headers['ratelimit-limit']).toBeUndefined();
+      const responses = await Promise.all(Array.from({ length: 100 }, () => post(service, record)));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
+      expect(responses[0]?.headers['ratelimit-limit']).toBeUndefined();
     });
   });
 

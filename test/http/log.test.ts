@@ -48,7 +48,7 @@ test('each request has one line with method, path, status, duration, app and key
 });
 
 test('refused requests have their lines, even those that never became requests', async () => {
-  const answers = [
+  const responses = [
     { status: 401, answer: await service.call('POST', GRANT, { body: {} }) },
     { status: 404, answer: await service.call('GET', '/nothing?secret=1') },
     { status: 405, answer: await service.call('GET', GRANT) },
@@ -56,7 +56,7 @@ test('refused requests have their lines, even those that never became requests',
     { status: 400, answer: await sendRaw(service.port, 'GET / HTTP/7.1\r\n\r\n') },
     { status: 408, answer: await sendRaw(service.port, 'GET / HTTP/1.1\r\n') },
   ];
-  for (const { status, answer } of answers) {
+  for (const { status, answer } of responses) {
     expect(await findLine(answer.headers['request-id'])).toMatchObject({ status });
   }
 });

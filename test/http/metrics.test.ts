@@ -21,14 +21,14 @@ const read = (headers: Record<string, string> = {}) => service.call('GET', '/met
 
 describe('metrics on the public listener', () => {
   test('answer loopback', async () => {
-    const answer = await read();
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(answer.headers['cache-control']).toBe('no-store');
-    expect(answer.text).toMatch(/^process_resident_memory_bytes \d+/m);
-    expect(answer.text).toMatch(/^nodejs_eventloop_lag_seconds /m);
-    expect(answer.text).toContain(`\nsps_build_info{version="${VERSION}"} 1\n`);
-    expect(answer.text).toMatch(/^# TYPE sps_webhook_pending gauge/m);
+    const response = await read();
+    expect(response.status).toBe(200);
+    expect(response.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.text).toMatch(/^process_resident_memory_bytes \d+/m);
+    expect(response.text).toMatch(/^nodejs_eventloop_lag_seconds /m);
+    expect(response.text).toContain(`\nsps_build_info{version="${VERSION}"} 1\n`);
+    expect(response.text).toMatch(/^# TYPE sps_webhook_pending gauge/m);
   });
 
   test.each([
@@ -42,9 +42,9 @@ describe('metrics on the public listener', () => {
     { host: 'api.example' },
     { host: 'localhost.example' },
   ])('do not take for loopback what a proxy on this machine forwards: %j', async (headers) => {
-    const answer = await read(headers);
-    expect(answer).toMatchObject({ status: 401, json: { error_code: 'not_authenticated' } });
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    const response = await read(headers);
+    expect(response).toMatchObject({ status: 401, json: { error_code: 'not_authenticated' } });
+    expect(response.headers['www-authenticate']).toBe('Bearer');
   });
 
   test('judge loopback by the address of the connection, whatever Host says', async () => {

@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { registerPressure } from '../../src/http/pressure.ts';
 import { post } from '../attribution/world.ts';
-import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { type ServiceResponse, startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 
 let service: TestService;
@@ -21,10 +21,10 @@ function expectTaken(): Promise<void> {
 }
 
 /** For polling, because the delay of the event loop is only measured now and then. */
-async function expectRefused(): Promise<Answer> {
-  const answer = await post(service, record);
-  expect(answer.status).toBe(503);
-  return answer;
+async function expectRefused(): Promise<ServiceResponse> {
+  const response = await post(service, record);
+  expect(response.status).toBe(503);
+  return response;
 }
 
 function blockLoop(ms: number): void {

@@ -19,7 +19,7 @@ afterAll(async () => {
 /** Returns the statuses of two writing operations and of the readiness probe. */
 async function statuses(): Promise<number[]> {
   const { publicKey, secretKey } = service;
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     service.call('POST', '/api/v2/server-side-api/profile/', {
       key: secretKey,
       headers: { 'service-customer-user-id': 'ada' },
@@ -31,7 +31,7 @@ async function statuses(): Promise<number[]> {
     }),
     service.call('GET', '/readyz'),
   ]);
-  return answers.map(({ status }) => status);
+  return responses.map(({ status }) => status);
 }
 
 test('a database is written to again when it is no longer read-only, even if its connections are never idle', async () => {

@@ -34,8 +34,8 @@ test('a client that does not read its responses loses its connection', async () 
 
 test('a response that takes longer than a connection may be silent still arrives', async () => {
   const release = await holdProfile(service, 'anna');
-  const answer = readProfile(service, { customer: 'anna' });
+  const response = readProfile(service, { customer: 'anna' });
   await sleep(4 * REQUEST_TIMEOUT_MS);
   await release();
-  expect((await answer).status).toBe(200);
+  expect((await response).status).toBe(200);
 });

@@ -5,7 +5,7 @@ import type { App } from '../../src/deps.ts';
 import { GRANT, REVOKE } from '../grants/world.ts';
 import { headersOf, type Named, PROFILE } from '../profile/world.ts';
 import { period, SET } from '../purchases/world.ts';
-import type { Answer, TestService } from '../setup/service.ts';
+import type { ServiceResponse, TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
 import { LEVELS, NOW, REFUNDED_AT } from './model.ts';
 
@@ -180,13 +180,13 @@ function readView(data: ProfileData, madeAt: string): View {
   };
 }
 
-export function readOutcome({ status, json }: Answer, madeAt: string): Outcome {
+export function readOutcome({ status, json }: ServiceResponse, madeAt: string): Outcome {
   if (status >= 400) return { status, error_code: json.error_code };
   return status === 200 ? { status, view: readView(json.data, madeAt) } : { status };
 }
 
 /** Sends the operation to the service. */
-export function send({ service, publicKey, secretKey }: Client, operation: Operation): Promise<Answer> {
+export function send({ service, publicKey, secretKey }: Client, operation: Operation): Promise<ServiceResponse> {
   const { method, path, body } = requestOf(operation);
   const isPublic = operation.op === 'attribute';
   return service.call(method, path, {
@@ -197,8 +197,8 @@ export function send({ service, publicKey, secretKey }: Client, operation: Opera
 }
 
 async function chart({ service, secretKey }: Client, body: object) {
-  const answer = await service.call('POST', '/api/v1/client-api/metrics/analytics/', { key: secretKey, body });
-  return Object.values<{ value: number; data: { type: string; value: number }[] }>(answer.json.data)[0];
+  const response = await service.call('POST', '/api/v1/client-api/metrics/analytics/', { key: secretKey, body });
+  return Object.values<{ value: number; data: { type: string; value: number }[] }>(response.json.data)[0];
 }
 
 /** Reads the figures of the model from charts. */

@@ -75,19 +75,19 @@ describe.each(Object.entries(operations))('%s', (_, send) => {
 
 test('creating a profile with the customer user id of another one is refused', async () => {
   const { json } = await createProfile(service, { customer: 'bert' });
-  const answer = await createProfile(service, { profile: json.data.profile_id, customer: 'anna' }, { country: 'DE' });
-  expect(answer).toMatchObject(refused('value_error', ['service-customer-user-id', /another profile/]));
+  const response = await createProfile(service, { profile: json.data.profile_id, customer: 'anna' }, { country: 'DE' });
+  expect(response).toMatchObject(refused('value_error', ['service-customer-user-id', /another profile/]));
   expect((await readProfile(service, { customer: 'bert' })).json.data.profile_id).toBe(json.data.profile_id);
 });
 
 test('a customer user id of another profile is reported under the header that gave it', async () => {
   const { json } = await createProfile(service, {});
-  const answer = await service.call('POST', PROFILE, {
+  const response = await service.call('POST', PROFILE, {
     key: service.secretKey,
     headers: { 'acme-profile-id': json.data.profile_id, 'acme-customer-user-id': 'anna' },
     body: {},
   });
-  expect(answer).toMatchObject(refused('value_error', ['acme-customer-user-id', /another profile/]));
+  expect(response).toMatchObject(refused('value_error', ['acme-customer-user-id', /another profile/]));
 });
 
 test('creating a profile by an identifier in the body is refused, as a header has to give it', async () => {
@@ -110,12 +110,12 @@ test('creating a profile by an identifier in the body is refused, as a header ha
 });
 
 test.each(['GET', 'PATCH', 'DELETE'])('%s needs a header that names the profile', async (method) => {
-  const answer = await service.call(method, PROFILE, {
+  const response = await service.call(method, PROFILE, {
     key: service.secretKey,
     headers: { 'service-customer-user-id': '' },
     ...(method === 'PATCH' && { body: {} }),
   });
-  expect(answer).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]));
+  expect(response).toMatchObject(refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]));
 });
 
 test('reading and deleting check the headers, too', async () => {

@@ -12,10 +12,10 @@ afterAll(() => service.close());
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 test('a customer user id creates a profile, whose id the service chooses', async () => {
-  const answer = await createProfile(service, { customer: 'anna' });
-  expect(answer.status).toBe(200);
-  expect(answer.headers['cache-control']).toBe('no-store');
-  expect(answer.json).toEqual({
+  const response = await createProfile(service, { customer: 'anna' });
+  expect(response.status).toBe(200);
+  expect(response.headers['cache-control']).toBe('no-store');
+  expect(response.json).toEqual({
     data: {
       app_id: service.appId,
       profile_id: expect.stringMatching(UUID),
@@ -121,19 +121,19 @@ test('without installed_at a profile is installed now; null members count as abs
 
 test('the path without its trailing slash, and header aliases, mean the same', async () => {
   const other = await startService({ env: { HEADER_ALIASES: 'acme' } });
-  const answer = await other.call('POST', PROFILE.slice(0, -1), {
+  const response = await other.call('POST', PROFILE.slice(0, -1), {
     key: other.secretKey,
     headers: { 'acme-customer-user-id': 'anna' },
     body: {},
   });
-  expect(answer.json.data.customer_user_id).toBe('anna');
+  expect(response.json.data.customer_user_id).toBe('anna');
   await other.close();
 });
 
 test('fifty concurrent requests for one new customer user id make one profile', async () => {
-  const answers = await Promise.all(Array.from({ length: 50 }, () => createProfile(service, { customer: 'gina' })));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(new Set(answers.map(({ json }) => json.data.profile_id)).size).toBe(1);
+  const responses = await Promise.all(Array.from({ length: 50 }, () => createProfile(service, { customer: 'gina' })));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(responses.map(({ json }) => json.data.profile_id)).size).toBe(1);
   const rows = await service.database.db
     .selectFrom('profile')
     .select('profile_id')

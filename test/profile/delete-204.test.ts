@@ -60,8 +60,8 @@ async function figures() {
 
 test('everything that names or describes the user is removed from the profile, its events and the kept answers', async () => {
   const profile = await createFullProfile('anna');
-  const answer = await deleteProfile(service, { customer: 'anna' });
-  expect(answer).toMatchObject({ status: 204, text: '' });
+  const response = await deleteProfile(service, { customer: 'anna' });
+  expect(response).toMatchObject({ status: 204, text: '' });
   const { db } = service.database;
   const tables = ['profile_identity', 'profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
   for (const table of tables)
@@ -107,7 +107,7 @@ test('a deleted profile is not found by any operation', async () => {
   const profile = await createFullProfile('carl');
   await deleteProfile(service, { profile });
   const headers = { 'service-profile-id': profile };
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     readProfile(service, { profile }),
     readProfile(service, { customer: 'carl' }),
     updateProfile(service, { profile }),
@@ -120,7 +120,7 @@ test('a deleted profile is not found by any operation', async () => {
     setTransaction(service, headers, period()),
     attribute('carl', 'x'),
   ]);
-  for (const { status, json } of answers) {
+  for (const { status, json } of responses) {
     expect(status).toBe(404);
     expect(json.error_code).toBe('profile_does_not_exist');
   }

@@ -25,9 +25,9 @@ afterAll(async () => {
 
 /** Grants `gift` and returns the profile from the answer. */
 async function grantGift(home: TestService, customerUserId: string) {
-  const answer = await grant(home, { access_level_id: 'gift' }, { 'service-customer-user-id': customerUserId });
-  expect(answer.status).toBe(200);
-  return answer.json.data;
+  const response = await grant(home, { access_level_id: 'gift' }, { 'service-customer-user-id': customerUserId });
+  expect(response.status).toBe(200);
+  return response.json.data;
 }
 
 const ONE_TIME = { purchase_type: 'one_time_purchase', store_product_id: 'forever' } as const;
@@ -285,6 +285,6 @@ test('in the dictionary shape custom attributes are a dictionary; a profile that
   const { db } = service.database;
   const custom_attributes = JSON.stringify({ level: 7.5, name: 'x' });
   await db.updateTable('profile').set({ custom_attributes }).where('profile_id', '=', profileId).execute();
-  const answer = await grant(service, { access_level_id: 'gift' }, { 'service-profile-id': profileId });
-  expect(answer.json.data).toMatchObject({ customer_user_id: null, custom_attributes: { level: 7.5, name: 'x' } });
+  const response = await grant(service, { access_level_id: 'gift' }, { 'service-profile-id': profileId });
+  expect(response.json.data).toMatchObject({ customer_user_id: null, custom_attributes: { level: 7.5, name: 'x' } });
 });

@@ -26,9 +26,9 @@ test('a profile is read by either identifier or both', async () => {
     { customer: 'anna', profile: anna },
   ];
   for (const one of named) {
-    const answer = await readProfile(service, one);
-    expect(answer).toMatchObject({ status: 200, json: { data: { profile_id: anna, customer_user_id: 'anna' } } });
-    expect(answer.headers['cache-control']).toBe('no-store');
+    const response = await readProfile(service, one);
+    expect(response).toMatchObject({ status: 200, json: { data: { profile_id: anna, customer_user_id: 'anna' } } });
+    expect(response.headers['cache-control']).toBe('no-store');
   }
 });
 

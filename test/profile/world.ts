@@ -1,5 +1,5 @@
 // Helpers shared by the tests of the profile operations.
-import type { Answer, TestService } from '../setup/service.ts';
+import type { ServiceResponse, TestService } from '../setup/service.ts';
 
 export const PROFILE = '/api/v2/server-side-api/profile/';
 
@@ -17,19 +17,19 @@ export function headersOf({ customer, profile }: Named): Record<string, string> 
   };
 }
 
-export function createProfile(service: TestService, named: Named, body: unknown = {}): Promise<Answer> {
+export function createProfile(service: TestService, named: Named, body: unknown = {}): Promise<ServiceResponse> {
   return service.call('POST', PROFILE, { key: service.secretKey, headers: headersOf(named), body });
 }
 
-export function updateProfile(service: TestService, named: Named, body: unknown = {}): Promise<Answer> {
+export function updateProfile(service: TestService, named: Named, body: unknown = {}): Promise<ServiceResponse> {
   return service.call('PATCH', PROFILE, { key: service.secretKey, headers: headersOf(named), body });
 }
 
-export function readProfile(service: TestService, named: Named): Promise<Answer> {
+export function readProfile(service: TestService, named: Named): Promise<ServiceResponse> {
   return service.call('GET', PROFILE, { key: service.secretKey, headers: headersOf(named) });
 }
 
-export function deleteProfile(service: TestService, named: Named): Promise<Answer> {
+export function deleteProfile(service: TestService, named: Named): Promise<ServiceResponse> {
   return service.call('DELETE', PROFILE, { key: service.secretKey, headers: headersOf(named) });
 }
 

@@ -25,7 +25,7 @@ afterAll(() => service.close());
 /** Sets a transaction for anna, and gives its chain to `owner` while the request waits for anna's profile. */
 async function setWhile(owner: string, chain: string) {
   const release = await holdProfile(service, 'anna');
-  const answer = setTransaction(
+  const response = setTransaction(
     service,
     'anna',
     period({ store_original_transaction_id: chain, store_transaction_id: chain }),
@@ -41,7 +41,7 @@ async function setWhile(owner: string, chain: string) {
     })
     .execute();
   await release();
-  return answer;
+  return response;
 }
 
 test('if an import gives the chain to another profile, the request is refused, and nothing of it is written', async () => {
@@ -61,11 +61,11 @@ test('a period that begins meanwhile is reported as it was, and then as begun, e
   const coming = { ...chain, store_product_id: 'gold monthly', purchased_at: begins, originally_purchased_at: begins };
   const held = await service.database.db.startTransaction().execute();
   await sql`lock table purchase in share row exclusive mode`.execute(held);
-  const answer = setTransaction(service, 'cleo', period({ ...coming, expires_at: inDays(30) }));
+  const response = setTransaction(service, 'cleo', period({ ...coming, expires_at: inDays(30) }));
   await waitForBlocked(service);
   await setTimeout(Date.parse(begins) - Date.now() + 100);
   await held.commit().execute();
-  expect((await answer).status).toBe(200);
+  expect((await response).status).toBe(200);
   await reportDueProfiles(service.deps);
   const reported = (await listEvents(service, ids.cleo)).filter(
     ({ event_type }) => event_type === 'access_level_updated',

@@ -32,9 +32,9 @@ const ownOneTime = (members: Record<string, unknown> = {}) =>
   oneTime({ store_transaction_id: `${customer}-o`, store_original_transaction_id: `${customer}-o`, ...members });
 
 async function set(body: unknown) {
-  const answer = await setTransaction(service, customer, body);
-  expect(answer).toMatchObject({ status: 200 });
-  return answer.json.data;
+  const response = await setTransaction(service, customer, body);
+  expect(response).toMatchObject({ status: 200 });
+  return response.json.data;
 }
 
 test('a subscription is shown as in sections 2.3 and 2.4, opens its level and counts its price', async () => {
@@ -266,8 +266,8 @@ test('the same ids in another store belong to another chain, which may be that o
   await set(period(own()));
   const other = `${customer}-other`;
   await createProfile(service, { customer: other });
-  const answer = await setTransaction(service, other, period(own({ store: 'play_store' })));
-  expect(answer).toMatchObject({ status: 200, json: { data: { total_revenue_usd: 10 } } });
+  const response = await setTransaction(service, other, period(own({ store: 'play_store' })));
+  expect(response).toMatchObject({ status: 200, json: { data: { total_revenue_usd: 10 } } });
   expect((await readProfile(service, { customer })).json.data.total_revenue_usd).toBe(10);
 });
 
@@ -306,10 +306,10 @@ test('null and absent optional members mean the same, and unknown members are ig
 
 test('the profile can be named by its id, and the path may lack its slash', async () => {
   const { json } = await createProfile(service, {});
-  const answer = await service.call('POST', SET.slice(0, -1), {
+  const response = await service.call('POST', SET.slice(0, -1), {
     key: service.secretKey,
     headers: { 'service-profile-id': json.data.profile_id },
     body: period(own()),
   });
-  expect(answer).toMatchObject({ status: 200, json: { data: { profile_id: json.data.profile_id } } });
+  expect(response).toMatchObject({ status: 200, json: { data: { profile_id: json.data.profile_id } } });
 });

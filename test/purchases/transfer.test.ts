@@ -88,10 +88,10 @@ test('a chain that moves back and forth between many profiles concurrently ends 
   const customers = Array.from({ length: 6 }, (_, index) => `many-${index}`);
   for (const customer of customers) await createProfile(service, { customer });
   const chain = { store_original_transaction_id: 'wanderer', store_transaction_id: 'w1' };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 24 }, (_, index) => setTransaction(service, customers[index % 6] ?? '', period(chain))),
   );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   const shown = await Promise.all(customers.map((customer) => readProfile(service, { customer })));
   expect(shown.filter(({ json }) => json.data.subscriptions !== null)).toHaveLength(1);
   expect(shown.filter(({ json }) => json.data.total_revenue_usd === 10)).toHaveLength(1);

@@ -1,6 +1,6 @@
 // Helpers shared by the tests of set transaction.
 import { sql } from 'kysely';
-import type { Answer, TestService } from '../setup/service.ts';
+import type { ServiceResponse, TestService } from '../setup/service.ts';
 
 export const SET = '/api/v2/server-side-api/purchase/set/transaction/';
 
@@ -53,7 +53,7 @@ export function setTransaction(
   service: TestService,
   named: string | Record<string, string>,
   body: unknown,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const headers = typeof named === 'string' ? { 'service-customer-user-id': named } : named;
   return service.call('POST', SET, { key: service.secretKey, headers, body });
 }

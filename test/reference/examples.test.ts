@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRoutes } from '../../src/routes.ts';
 import { eventPayload } from '../../src/webhooks/schema.ts';
-import { findSchemaFault } from '../setup/answers.ts';
+import { findSchemaFault } from '../setup/response-check.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProfile } from '../setup/world.ts';
 

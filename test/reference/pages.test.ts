@@ -10,16 +10,16 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 test('/openapi.json is docs/openapi.json', async () => {
-  const answer = await service.call('GET', '/openapi.json');
-  expect(answer.status).toBe(200);
-  await expect(`${JSON.stringify(answer.json, null, 2)}\n`).toMatchFileSnapshot('../../docs/openapi.json');
+  const response = await service.call('GET', '/openapi.json');
+  expect(response.status).toBe(200);
+  await expect(`${JSON.stringify(response.json, null, 2)}\n`).toMatchFileSnapshot('../../docs/openapi.json');
 });
 
 test.each(['/docs', '/docs/'])('%s is a page whose policy names no other host', async (path) => {
-  const answer = await service.call('GET', path);
-  expect(answer.status).toBe(200);
-  expect(answer.headers['content-type']).toMatch(/^text\/html/);
-  const policy = String(answer.headers['content-security-policy']);
+  const response = await service.call('GET', path);
+  expect(response.status).toBe(200);
+  expect(response.headers['content-type']).toMatch(/^text\/html/);
+  const policy = String(response.headers['content-security-policy']);
   expect(policy).toMatch(/^default-src 'none'; script-src 'self';/);
   expect(policy.match(/\S+\.\S+|https?:/g)).toBeNull();
 });

@@ -1,4 +1,4 @@
-// Starts the real service on a real port, with one app that has two keys to call it with. Every answer is checked
+// Starts the real service on a real port, with one app that has two keys to call it with. Every response is checked
 // against its declaration, and at the end the log is searched for keys and secrets.
 import pino from 'pino';
 import { Agent, request } from 'undici';
@@ -11,15 +11,15 @@ import type { App, Deps } from '../../src/deps.ts';
 import { describeError } from '../../src/log.ts';
 import { listRoutes } from '../../src/routes.ts';
 import { closeServer } from '../../src/service.ts';
-import { createAnswerCheck } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createResponseCheck } from './response-check.ts';
 import { expectNoSecrets, listWebhookSecrets, secretPart } from './secrets.ts';
 
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   json: any;
 }
 
@@ -39,7 +39,7 @@ export interface TestService {
   appId: string;
   publicKey: string;
   secretKey: string;
-  call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+  call: (method: string, path: string, options?: CallOptions) => Promise<ServiceResponse>;
   startDraining: () => void;
   /** Stops serving; `close` does it too. */
   stop: () => Promise<void>;
@@ -98,12 +98,16 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const keys = new Set([created.public_key, created.secret_key]);
   const dispatcher = new Agent({ pipelining: 1, connections: 64 });
-  const checkAnswer = createAnswerCheck(listRoutes(deps).filter(({ address }) => addresses.includes(address)));
+  const checkResponse = createResponseCheck(listRoutes(deps).filter(({ address }) => addresses.includes(address)));
 
-  async function call(method: string, path: string, { key, headers = {}, body }: CallOptions = {}): Promise<Answer> {
+  async function call(
+    method: string,
+    path: string,
+    { key, headers = {}, body }: CallOptions = {},
+  ): Promise<ServiceResponse> {
     if (key !== undefined) keys.add(key);
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await request(`${url}${path}`, {
+    const raw = await request(`${url}${path}`, {
       dispatcher,
       method: method as 'POST',
       headers: {
@@ -113,12 +117,12 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       },
       body: body === undefined ? null : isRaw ? (body as string) : JSON.stringify(body),
     });
-    const text = await response.body.text();
-    const isJson = text !== '' && String(response.headers['content-type']).startsWith('application/json');
+    const text = await raw.body.text();
+    const isJson = text !== '' && String(raw.headers['content-type']).startsWith('application/json');
     const json = isJson ? JSON.parse(text) : undefined;
-    const answer = { status: response.statusCode, headers: response.headers, text, json };
-    checkAnswer(method, path, answer);
-    return answer;
+    const response = { status: raw.statusCode, headers: raw.headers, text, json };
+    checkResponse(method, path, response);
+    return response;
   }
 
   const secrets: string[] = [];

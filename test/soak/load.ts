@@ -67,17 +67,17 @@ export function createLoad({ world, fleet, rate, seed }: Settings): Load {
     let last = 'no answer';
     while (performance.now() < until) {
       try {
-        const answer = await request(fleet.url(random.next()) + path, {
+        const response = await request(fleet.url(random.next()) + path, {
           dispatcher: agent,
           method: 'POST',
           headers: { authorization: `Api-Key ${key}`, 'content-type': 'application/json', ...headers },
           body: JSON.stringify(body),
         });
-        const text = await answer.body.text();
-        if (answer.statusCode === status) return text;
-        last = `${answer.statusCode} ${text}`;
+        const text = await response.body.text();
+        if (response.statusCode === status) return text;
+        last = `${response.statusCode} ${text}`;
         // Repeating it would not help.
-        if (answer.statusCode < 500) break;
+        if (response.statusCode < 500) break;
       } catch (error) {
         last = String(error);
       }

@@ -211,14 +211,14 @@ it('the feed is no longer read for a client that has left', async () => {
   const { url, secretKey } = world.service;
   const release = await holdTable(world.service, 'webhook_event');
   const leaving = new AbortController();
-  const answer = fetch(`${url}/api/v1/client-api/events/`, {
+  const response = fetch(`${url}/api/v1/client-api/events/`, {
     headers: { authorization: `Api-Key ${secretKey}` },
     signal: leaving.signal,
   });
   await waitForBlocked(world.service, 1);
   const left = performance.now();
   leaving.abort();
-  await expect(answer).rejects.toThrow('aborted');
+  await expect(response).rejects.toThrow('aborted');
   await waitForBlocked(world.service, 0);
   // Well before the statement would time out.
   expect(performance.now() - left).toBeLessThan(5_000);

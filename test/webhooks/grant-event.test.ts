@@ -60,11 +60,11 @@ it('a grant delivers access_level_updated as decided, signed, and shows it in th
     .select('recorded_at')
     .where('profile_id', '=', profileId)
     .executeTakeFirstOrThrow();
-  const answer = await world.grant('ann', {
+  const response = await world.grant('ann', {
     starts_at: '2025-01-15T10:30:00.123456Z',
     expires_at: '2099-01-01T00:00:00+0100',
   });
-  const level = answer.json.data.access_levels.premium;
+  const level = response.json.data.access_levels.premium;
 
   world.dispatch();
   await eventually(() => expect(receiver.received).toHaveLength(1));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { addAccessLevel } from '../../src/apps/service.ts';
 import { type Dispatcher, type DispatcherOverrides, startDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { addWebhook, type NewWebhook } from '../../src/webhooks/endpoint-settings.ts';
-import { type Answer, startService, type TestService } from '../setup/service.ts';
+import { type ServiceResponse, startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts';
 
@@ -18,7 +18,7 @@ export interface World {
   /** Moves the clock of the service and of its dispatchers forward. */
   pass: (seconds: number) => void;
   addProfile: (customerUserId: string) => Promise<string>;
-  grant: (customerUserId: string, body?: object) => Promise<Answer>;
+  grant: (customerUserId: string, body?: object) => Promise<ServiceResponse>;
   receive: (behaviour?: Behaviour) => Promise<Receiver>;
   addEndpoint: (url: string, input?: Partial<NewWebhook>) => Promise<{ webhook_id: string; secret: string }>;
   dispatch: (overrides?: DispatcherOverrides) => Dispatcher;

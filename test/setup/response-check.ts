@@ -1,4 +1,4 @@
-// Checks every answer against what its operation declares: a success against its schema, an error against the envelope
+// Checks every response against what its operation declares: a success against its schema, an error against the envelope
 // and the conditions that the operation, or every operation, can give. Every call of the test service goes through it.
 import { Type } from '@sinclair/typebox';
 import { Ajv } from 'ajv';
@@ -7,7 +7,7 @@ import type { Route } from '../../src/http/operation.ts';
 import { RESPONSE_HEADERS } from '../../src/reference/headers.ts';
 import { validationCodesOf } from '../../src/reference/validation.ts';
 import { findEventFault } from './events.ts';
-import type { Answer } from './service.ts';
+import type { ServiceResponse } from './service.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -59,8 +59,8 @@ const COMMON: readonly ConditionName[] = [
   'unavailable',
 ];
 
-function assertThat(isTrue: boolean, what: string, answer: Answer): void {
-  if (!isTrue) throw new Error(`${what}: ${answer.status} ${answer.text.slice(0, 2000)}`);
+function assertThat(isTrue: boolean, what: string, response: ServiceResponse): void {
+  if (!isTrue) throw new Error(`${what}: ${response.status} ${response.text.slice(0, 2000)}`);
 }
 
 function isDeclared({ error_code, status_code }: ErrorBody, { operation }: Route): boolean {
@@ -74,57 +74,59 @@ const NO_ROUTE = { key: 'none', operation: {} } as Route;
 
 const headerValidators = new Map(RESPONSE_HEADERS.map(({ name, schema }) => [name, ajv.compile(schema)]));
 
-function checkHeaders(answer: Answer, route: Route | undefined): void {
-  const { headers, status } = answer;
-  assertThat(headers['x-content-type-options'] === 'nosniff', 'no nosniff', answer);
+function checkHeaders(response: ServiceResponse, route: Route | undefined): void {
+  const { headers, status } = response;
+  assertThat(headers['x-content-type-options'] === 'nosniff', 'no nosniff', response);
   for (const { name, schema, isOptional, appliesTo } of RESPONSE_HEADERS) {
     const text = headers[name.toLowerCase()];
     const isDeclared = appliesTo(status, route ?? NO_ROUTE);
     if (text === undefined) {
-      assertThat(!isDeclared || isOptional === true, `no ${name}`, answer);
+      assertThat(!isDeclared || isOptional === true, `no ${name}`, response);
     } else if (route || name === 'Request-Id') {
       // /metrics takes a token of its own, and pages have headers of their own.
       const value = schema.type === 'integer' ? Number(text) : text;
-      assertThat(isDeclared && headerValidators.get(name)!(value), `not the declared ${name}, ${text}`, answer);
+      assertThat(isDeclared && headerValidators.get(name)!(value), `not the declared ${name}, ${text}`, response);
     }
   }
 }
 
-function checkError(answer: Answer, route: Route | undefined): void {
-  const body = answer.json as ApiError['body'];
-  assertThat(isEnvelope(body), 'not the envelope of interface 7', answer);
-  assertThat(body.status_code === answer.status, 'status_code is not the status', answer);
-  if (route) assertThat(isDeclared(body, route), 'an error that the operation does not declare', answer);
+function checkError(response: ServiceResponse, route: Route | undefined): void {
+  const body = response.json as ApiError['body'];
+  assertThat(isEnvelope(body), 'not the envelope of interface 7', response);
+  assertThat(body.status_code === response.status, 'status_code is not the status', response);
+  if (route) assertThat(isDeclared(body, route), 'an error that the operation does not declare', response);
 }
 
-function checkEvents(answer: Answer): void {
-  for (const { payload } of answer.json.data) {
+function checkEvents(response: ServiceResponse): void {
+  for (const { payload } of response.json.data) {
     const fault = findEventFault(payload);
-    assertThat(fault === undefined, fault ?? '', answer);
+    assertThat(fault === undefined, fault ?? '', response);
   }
 }
 
-/** Returns a check for these routes, which throws if an answer is not as declared. */
-export function createAnswerCheck(routes: readonly Route[]): (method: string, path: string, answer: Answer) => void {
-  function checkSuccess(answer: Answer, { operation }: Route): void {
-    const schema = operation.responses[answer.status];
-    assertThat(schema !== undefined, 'a status that the operation does not declare', answer);
+/** Returns a check for these routes, which throws if a response is not as declared. */
+export function createResponseCheck(
+  routes: readonly Route[],
+): (method: string, path: string, response: ServiceResponse) => void {
+  function checkSuccess(response: ServiceResponse, { operation }: Route): void {
+    const schema = operation.responses[response.status];
+    assertThat(schema !== undefined, 'a status that the operation does not declare', response);
     if (!schema) {
-      assertThat(answer.text === '', 'a body where none is declared', answer);
+      assertThat(response.text === '', 'a body where none is declared', response);
       return;
     }
-    if (answer.json === undefined) return;
-    const fault = findSchemaFault(schema, answer.json);
-    assertThat(fault === undefined, `not the declared answer (${fault})`, answer);
-    if (operation.summary === 'List events') checkEvents(answer);
+    if (response.json === undefined) return;
+    const fault = findSchemaFault(schema, response.json);
+    assertThat(fault === undefined, `not the declared response (${fault})`, response);
+    if (operation.summary === 'List events') checkEvents(response);
   }
 
-  return (method, path, answer) => {
+  return (method, path, response) => {
     const plain = path.split('?', 1)[0]?.replace(/(.)\/$/, '$1');
     const route = routes.find((one) => one.path === plain && one.method === method);
-    checkHeaders(answer, route);
-    if (method === 'HEAD' || answer.status < 200) return;
-    if (answer.status >= 400) checkError(answer, route);
-    else if (route) checkSuccess(answer, route);
+    checkHeaders(response, route);
+    if (method === 'HEAD' || response.status < 200) return;
+    if (response.status >= 400) checkError(response, route);
+    else if (route) checkSuccess(response, route);
   };
 }
