@@ -41,7 +41,7 @@ test('a read-only database, such as a replica, is not ready; commands may still 
     // It answers, so nothing is wrong with the connection.
     expect(lines.join('')).not.toContain('the readiness check could not query the database');
     const [database] = await checkServer({ ...service.deps, db: service.deps.probeDb });
-    expect(database).toMatchObject({ state: 'problem', words: expect.stringContaining('database is read-only') });
+    expect(database).toMatchObject({ state: 'problem', message: expect.stringContaining('database is read-only') });
     expect(await migrateToLatest(readOnly.href)).toEqual([]);
   } finally {
     await service.deps.probeDb.destroy();

@@ -179,6 +179,8 @@ It is the moment at which charts count the event: \`purchased_at\` for a purchas
 
 - **Answer 2xx within 10 s.** A redirect, another status or a late response is a failure, and the delivery is [retried](../README.md#webhooks).
   A \`Retry-After\` of up to an hour is respected.
+- **Certificates** are verified. If a private authority issued that of your receiver, name the authority's PEM file in \`NODE_EXTRA_CA_CERTS\`
+  for the service and for \`sps\`. A self-signed certificate can be its own authority.
 - **De-duplicate.** Delivery is at least once, in order per profile and webhook: ignore a \`webhook-id\` that you have already received.
 - **Verify** the signature and the time ([receiver](examples/webhook-receiver.js)).
 - **Suspension.** A 410 suspends the webhook immediately; so do five days with nothing but failures, at least ten of them. \`sps webhook list\`
