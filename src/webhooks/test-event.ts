@@ -20,9 +20,8 @@ export interface TestTarget {
 const HINT =
   'If the receiver refuses messages that it cannot verify, it may not know the secret of the webhook yet. Use --no-verify, give the receiver the secret, then run `sps webhook test`.';
 
-function isRefusal(status: number | null): boolean {
-  return status !== null && status >= 400 && status < 500;
-}
+/** The statuses with which receivers refuse a message that they cannot verify. */
+const UNVERIFIED: readonly (number | null)[] = [400, 401, 403, 422];
 
 /** Sends a test event, bypassing the queue and the feed. Throws an OperatorError unless the response is 2xx. */
 export async function sendTestEvent(
@@ -46,6 +45,6 @@ export async function sendTestEvent(
     status === null ? '' : `the receiver answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
   const reasons = [answered, error].filter(Boolean).join(', ');
   throw new OperatorError(
-    `The test event was not accepted: ${reasons}.${!knowsSecret && isRefusal(status) ? `\n${HINT}` : ''}`,
+    `The test event was not accepted: ${reasons}.${!knowsSecret && UNVERIFIED.includes(status) ? `\n${HINT}` : ''}`,
   );
 }

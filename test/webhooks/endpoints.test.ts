@@ -72,6 +72,8 @@ describe('add', () => {
   it.each([
     ['an error', answering(401, 'bad signature'), /the receiver answered 401 \(bad signature\)[\s\S]*--no-verify/],
     ['a redirect', answering(302), /the receiver answered 302\.$/],
+    ['a wrong path', answering(404), /the receiver answered 404\.$/],
+    ['too many requests', answering(429), /the receiver answered 429\.$/],
     ['nothing', hanging, /no complete response within 0.2 s\.$/],
   ])('stores nothing when the receiver answers with %s', async (_words, behaviour, message) => {
     receiver.behave(behaviour);
