@@ -197,21 +197,10 @@ async function connectTo(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** Like `leadsThroughPooler`, which is the first statement. Gives up if it is not answered in time. */
+/** Like `leadsThroughPooler`, which is the first statement. Ends the connection if it is not answered in time. */
 async function askFirst(client: pg.Client): Promise<boolean> {
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    // Failing the statement alone would leave the next one queued behind it.
-    streamOf(client).destroy();
-  }, FIRST_ANSWER_MS);
-  try {
-    return await leadsThroughPooler(client);
-  } catch (error) {
-    throw isLate ? new MigrationError(NO_ANSWER) : error;
-  } finally {
-    clearTimeout(timer);
-  }
+  const timer = setTimeout(() => streamOf(client).destroy(new MigrationError(NO_ANSWER)), FIRST_ANSWER_MS);
+  return leadsThroughPooler(client).finally(() => clearTimeout(timer));
 }
 
 /** Applies the missing migrations and returns their names. */
