@@ -48,16 +48,16 @@ test('each request has one line with method, path, status, duration, app and key
 });
 
 test('refused requests have their lines, even those that never became requests', async () => {
-  const responses = [
-    { status: 401, answer: await service.call('POST', GRANT, { body: {} }) },
-    { status: 404, answer: await service.call('GET', '/nothing?secret=1') },
-    { status: 405, answer: await service.call('GET', GRANT) },
-    { status: 404, answer: await sendRaw(service.port, 'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n') },
-    { status: 400, answer: await sendRaw(service.port, 'GET / HTTP/7.1\r\n\r\n') },
-    { status: 408, answer: await sendRaw(service.port, 'GET / HTTP/1.1\r\n') },
+  const refused = [
+    { status: 401, response: await service.call('POST', GRANT, { body: {} }) },
+    { status: 404, response: await service.call('GET', '/nothing?secret=1') },
+    { status: 405, response: await service.call('GET', GRANT) },
+    { status: 404, response: await sendRaw(service.port, 'GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n') },
+    { status: 400, response: await sendRaw(service.port, 'GET / HTTP/7.1\r\n\r\n') },
+    { status: 408, response: await sendRaw(service.port, 'GET / HTTP/1.1\r\n') },
   ];
-  for (const { status, answer } of responses) {
-    expect(await findLine(answer.headers['request-id'])).toMatchObject({ status });
+  for (const { status, response } of refused) {
+    expect(await findLine(response.headers['request-id'])).toMatchObject({ status });
   }
 });
 
