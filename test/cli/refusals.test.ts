@@ -46,7 +46,6 @@ describe(
       [['product', 'remove', '--app', nowhere, '--store', ''], 'It must not be empty.'],
       [['key', 'list', '--app', ''], 'It must not be empty.'],
       [['webhook', 'list', '--app', ''], 'It must not be empty.'],
-      [['webhook', 'change', nowhere, '--events', ''], 'It must not be empty.'],
       [['webhook', 'replay', '--delivery', ''], 'It must not be empty.'],
       [['profile', 'export', '--app', nowhere, '--customer-user-id', ''], 'It must not be empty.'],
       [['profile', 'export', '--app', nowhere, '--profile-id', ''], 'It must not be empty.'],
