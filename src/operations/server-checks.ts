@@ -121,11 +121,11 @@ export async function checkDisk(folder: string | undefined): Promise<Finding> {
 export function judgeDisk(free: number, all: number): Finding {
   const isScarce = free < FREE_WARNING.bytes && free < all * FREE_WARNING.part;
   const state = free < FREE_PROBLEM_BYTES ? 'problem' : isScarce ? 'warning' : 'ok';
-  const message = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GiB are free in the data directory`;
+  const space = `${(free / GIB).toFixed(1)} of ${(all / GIB).toFixed(1)} GiB are free in the data directory`;
   return {
     check: 'disk',
     state,
-    message: state === 'ok' ? `${message}.` : `${message}: free up space before the database stops.`,
+    message: state === 'ok' ? `${space}.` : `${space}: free up space before the database stops.`,
     figures: { free_bytes: free, all_bytes: all },
   };
 }
