@@ -2,6 +2,7 @@
 // sps: the operator's program. It works on the database of the service, whether the service is running or not.
 import { Command } from 'commander';
 import { harmless } from './cli/harmless.ts';
+import { refuseEmptyValues } from './cli/options.ts';
 import { createPerform, INTERRUPTED_CODE, InterruptedError, type Perform } from './cli/perform.ts';
 import { describeFailure } from './failure.ts';
 import { VERSION } from './version.ts';
@@ -45,6 +46,7 @@ try {
   const named = process.argv.slice(2).find((word) => Object.hasOwn(NOUNS, word));
   const nouns = named === undefined ? Object.values(NOUNS) : [NOUNS[named] as () => Promise<Noun>];
   for (const noun of await Promise.all(nouns.map((load) => load()))) noun.addCommands(program, createPerform(program));
+  refuseEmptyValues(program);
   await program.parseAsync();
 } catch (error) {
   process.stderr.write(`sps: ${describeFailure(error).split('\n').map(harmless).join('\n')}\n`);

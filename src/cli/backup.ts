@@ -1,10 +1,9 @@
 // sps backup: copies the embedded database to a folder. A database given by DATABASE_URL is backed up with its own
 // tools.
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
 import { backUp } from '../db/embedded/backup.ts';
 import { OperatorError } from '../operator-error.ts';
-import { nonEmpty } from './options.ts';
 import type { Perform } from './perform.ts';
 
 /** Loads the configuration, which must be for an embedded database. */
@@ -18,7 +17,7 @@ export function addCommands(program: Command, perform: Perform): void {
   program
     .command('backup')
     .description('copy the embedded database to a new folder; the service may keep running')
-    .addArgument(new Argument('<folder>').argParser(nonEmpty))
+    .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
       await perform(

@@ -1,19 +1,29 @@
 // Options that several commands share.
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** The app that a command is about. */
 export function appOption(): Option {
-  return new Option('--app <id>', 'id of the app').argParser(nonEmpty).makeOptionMandatory();
+  return new Option('--app <id>', 'id of the app').makeOptionMandatory();
 }
 
 export function choice(flags: string, description: string, choices: readonly string[]): Option {
   return new Option(flags, description).choices(choices);
 }
 
-/** Parses the value of an option. An empty one most likely comes from an unset shell variable, so it is refused. */
-export function nonEmpty(text: string): string {
-  if (text === '') throw new InvalidArgumentError('It must not be empty.');
-  return text;
+/**
+ * Makes a command and those below it refuse empty values of their arguments and options, which most likely come from
+ * unset shell variables.
+ */
+export function refuseEmptyValues(command: Command): void {
+  const options = command.options.filter(({ required }) => required);
+  for (const input of [...options, ...command.registeredArguments]) {
+    const { parseArg } = input;
+    input.argParser((text, previous) => {
+      if (text === '') throw new InvalidArgumentError('It must not be empty.');
+      return parseArg ? parseArg(text, previous) : text;
+    });
+  }
+  for (const inner of command.commands) refuseEmptyValues(inner);
 }
 
 const MAX_LISTED = 1_000;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { configureProducts, listProducts, type NewProduct, parseProducts, removeProduct } from '../apps/catalogue.ts';
 import { DURATIONS } from '../facts/codes.ts';
 import { counted } from '../lib/counted.ts';
-import { appOption, choice, nonEmpty } from './options.ts';
+import { appOption, choice } from './options.ts';
 import type { Perform } from './perform.ts';
 import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
@@ -23,8 +23,8 @@ interface AddOptions extends Named {
 function named(command: Command): Command {
   return command
     .addOption(appOption())
-    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own', nonEmpty)
-    .requiredOption('--product <id>', "the product's id in the store", nonEmpty);
+    .requiredOption('--store <store>', 'app_store, play_store, stripe or a store id of your own')
+    .requiredOption('--product <id>', "the product's id in the store");
 }
 
 export function addCommands(program: Command, perform: Perform): void {
@@ -38,7 +38,7 @@ export function addCommands(program: Command, perform: Perform): void {
         DURATIONS,
       ).makeOptionMandatory(),
     )
-    .option('--access-level <id>', 'access level that a purchase opens', nonEmpty)
+    .option('--access-level <id>', 'access level that a purchase opens')
     .option('--consumable', 'a one-time purchase that can be used up and opens no access level')
     .action((options: AddOptions) =>
       perform(async ({ deps }) => {

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { getApp } from '../apps/service.ts';
 import { OperatorError } from '../operator-error.ts';
 import { exportProfile } from '../profile/export.ts';
-import { appOption, nonEmpty } from './options.ts';
+import { appOption } from './options.ts';
 import type { Perform } from './perform.ts';
 import { startObject } from './print.ts';
 
@@ -20,11 +20,9 @@ export function addCommands(program: Command, perform: Perform): void {
     .command('export')
     .description('print everything as JSON, for a data access request; profiles are deleted over HTTP')
     .addOption(appOption())
-    .option('--customer-user-id <id>', "the app's own user id", nonEmpty)
+    .option('--customer-user-id <id>', "the app's own user id")
     .addOption(
-      new Option('--profile-id <id>', 'or the id of the profile, even of a deleted one')
-        .argParser(nonEmpty)
-        .conflicts('customerUserId'),
+      new Option('--profile-id <id>', 'or the id of the profile, even of a deleted one').conflicts('customerUserId'),
     )
     .action(({ app, customerUserId, profileId }: Named) =>
       perform(async ({ deps }) => {

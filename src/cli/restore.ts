@@ -1,16 +1,15 @@
 // sps restore: makes the embedded database from a backup, in a data directory that has none. Nothing else may use the
 // directory meanwhile.
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { restore } from '../db/embedded/restore.ts';
 import { loadEmbeddedConfig } from './backup.ts';
-import { nonEmpty } from './options.ts';
 import { printAnswer, watchSignals } from './perform.ts';
 
 export function addCommands(program: Command): void {
   program
     .command('restore')
     .description('create the embedded database in SPS_DATA_DIR from a backup; there must be none yet')
-    .addArgument(new Argument('<folder>').argParser(nonEmpty))
+    .argument('<folder>')
     .action(async (folder: string) => {
       const { SPS_DATA_DIR } = loadEmbeddedConfig();
       const { signal, interrupted, stopWatching } = watchSignals(true);

@@ -15,7 +15,7 @@ import {
 } from '../webhooks/endpoints.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
 import { listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
-import { appOption, choice, limitOption, nonEmpty } from './options.ts';
+import { appOption, choice, limitOption } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { readText } from './read-text.ts';
 import { formatMembers, formatTable } from './table.ts';
@@ -65,9 +65,9 @@ function withTarget(command: Command): Command {
       'value of the Authorization header; other users of this machine can see it while the command runs',
     )
     .addOption(
-      new Option('--authorization-file <file>', 'file that holds that value; - is standard input')
-        .argParser(nonEmpty)
-        .conflicts('authorization'),
+      new Option('--authorization-file <file>', 'file that holds that value; - is standard input').conflicts(
+        'authorization',
+      ),
     )
     .option('--no-verify', 'skip the test event, which must otherwise be answered with 2xx');
 }
@@ -90,7 +90,7 @@ function addAddCommand(webhook: Command, perform: Perform): void {
     .description('add an enabled webhook; its secret is shown only once')
     .addOption(appOption())
     .requiredOption('--url <url>', 'address to send events to')
-    .option('--events <types>', 'event types to send, separated by commas', nonEmpty, ALL_EVENTS);
+    .option('--events <types>', 'event types to send, separated by commas', ALL_EVENTS);
   withTarget(add).action(({ app, url, ...options }: AddOptions) =>
     perform(async ({ deps }) => {
       const answer = await addWebhook(deps, { appId: app, url, ...(await readTarget(options)) });
@@ -107,7 +107,7 @@ function addChangeCommand(webhook: Command, perform: Perform): void {
     )
     .argument('<webhook-id>')
     .option('--url <url>', 'address to send events to')
-    .option('--events <types>', `event types to send from now on, separated by commas, or ${ALL_EVENTS}`, nonEmpty);
+    .option('--events <types>', `event types to send from now on, separated by commas, or ${ALL_EVENTS}`);
   withTarget(change)
     .option('--no-authorization', 'send no Authorization header')
     .action((webhookId: string, { url, ...options }: ChangeOptions) =>
@@ -123,7 +123,7 @@ function addListCommand(webhook: Command, perform: Perform): void {
   webhook
     .command('list')
     .description('list the webhooks with their state and its reason')
-    .option('--app <id>', 'list only those of this app', nonEmpty)
+    .option('--app <id>', 'list only those of this app')
     .action(({ app }: { app?: string }) =>
       perform(async ({ deps }) => {
         const webhooks = await listWebhooks(deps, app);
@@ -174,8 +174,8 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .command('replay')
     .description('send deliveries again: the dead ones of a webhook since a datetime, or a single delivery')
     .argument('[webhook-id]')
-    .option('--since <datetime>', 'replay events created at or after this time', nonEmpty)
-    .option('--delivery <id>', 'replay only this delivery, dead or delivered', nonEmpty)
+    .option('--since <datetime>', 'replay events created at or after this time')
+    .option('--delivery <id>', 'replay only this delivery, dead or delivered')
     .action((webhookId: string | undefined, { since, delivery }: { since?: string; delivery?: string }) =>
       perform(async ({ deps }) => {
         const answer = await replayDeliveries(deps, selectionOf(webhookId, since, delivery));
