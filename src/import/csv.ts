@@ -39,7 +39,8 @@ function readHeader(cells: readonly string[], { columnOf, onUnknownColumns }: Cs
   }
   // Columns without a name are ignored, like other unknown ones.
   const full = names.map((name, index) => columns[index] ?? name);
-  const twice = full.find((name, index) => name !== '' && full.indexOf(name) !== index);
+  const lastAt = new Map(full.map((name, index) => [name, index]));
+  const twice = full.find((name, index) => name !== '' && lastAt.get(name) !== index);
   if (twice !== undefined) throw new OperatorError(`The CSV has the column ${JSON.stringify(twice)} twice.`);
   onUnknownColumns?.(names.filter((name, index) => name !== '' && columns[index] === undefined));
   return names;
