@@ -62,10 +62,10 @@ function toKeptText(bytes: Buffer): string {
   return new StringDecoder('utf8').write(Buffer.from(text).subarray(0, KEPT_BYTES));
 }
 
-function describeFailure(error: unknown): string {
+function describeSendingFailure(error: unknown): string {
   // TLS errors have a `reason`; their message says more about TLS than about the fault.
   const { code, message, reason = message } = error as NodeJS.ErrnoException & { reason?: string };
-  if (error instanceof AggregateError) return describeFailure(error.errors[0]);
+  if (error instanceof AggregateError) return describeSendingFailure(error.errors[0]);
   if (code === undefined || error instanceof DestinationRefused) return message;
   return reason.includes(code) ? reason : `${code}: ${reason}`;
 }
@@ -95,7 +95,7 @@ export function createSender({
   async function send(message: Message): Promise<Attempt> {
     const url = checkUrl(message.url);
     if (url instanceof Error) {
-      return { status: null, error: describeFailure(url), answer: null, retryAfterS: 0, seconds: 0 };
+      return { status: null, error: describeSendingFailure(url), answer: null, retryAfterS: 0, seconds: 0 };
     }
     const started = performance.now();
     const post = { url, headers: headersOf(message, now()), body: message.body };
@@ -103,7 +103,7 @@ export function createSender({
     const retryAfter = headers['retry-after'];
     return {
       status,
-      error: failure === undefined ? null : describeFailure(failure).replaceAll('\u0000', '').slice(0, 500),
+      error: failure === undefined ? null : describeSendingFailure(failure).replaceAll('\u0000', '').slice(0, 500),
       answer: status === null ? null : toKeptText(kept),
       retryAfterS: retryAfter === undefined ? 0 : parseRetryAfter(String(retryAfter), now()),
       seconds: (performance.now() - started) / 1000,
