@@ -10,7 +10,7 @@ import { CSV_WORDS, csvChunks, csvFileName } from './csv.ts';
 import { ChartBody, ChartHeaders, ChartResponse } from './schema.ts';
 import { createChartAnswers } from './service.ts';
 
-const BODY_LIMIT = 1024 * 1024;
+const CHART_BODY_LIMIT = 1024 * 1024;
 /** Few bodies are larger. */
 const SMALL_BODY = 64 * 1024;
 
@@ -24,7 +24,7 @@ export function retrieveAnalyticsRoute(deps: Deps) {
     validatesBody: true,
     compressed: true,
     csv: CSV_WORDS,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: CHART_BODY_LIMIT,
     responses: { 200: ChartResponse },
     errors: [],
     async handle({ app, body, request, reply }) {
