@@ -44,6 +44,7 @@ export async function listKeysOf(db: Kysely<DB>, appId: string): Promise<Omit<Se
     .select(['key_id', 'app_id', 'kind', 'scope', 'prefix', 'created_at', 'revoked_at'])
     .where('app_id', '=', appId)
     .orderBy('created_at')
+    .orderBy('key_id')
     .execute();
 }
 
