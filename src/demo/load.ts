@@ -8,7 +8,7 @@ import { importFile } from '../import/import-file.ts';
 import type { Kind } from '../import/kind.ts';
 import { PROFILES } from '../import/profiles/kind.ts';
 import { TRANSACTIONS } from '../import/transactions/kind.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, unlessRefused } from '../operator-error.ts';
 import type { Service } from '../service.ts';
 import { PRODUCTS } from './market.ts';
 import { simulate } from './simulate.ts';
@@ -25,9 +25,7 @@ export interface Keys {
 export async function provideApp({ deps }: Service, folder: DemoFolder): Promise<App> {
   const { app_id } = folder.state;
   if (app_id) {
-    const found = await getApp(deps, app_id).catch((error) => {
-      if (!(error instanceof OperatorError)) throw error;
-    });
+    const found = await unlessRefused(getApp(deps, app_id));
     if (found) return found;
   }
   const { app } = await createApp(deps, { name: 'Demo' });

@@ -4,6 +4,7 @@ import { type Config, loadConfig } from '../config.ts';
 import { describeFailure } from '../failure.ts';
 import { runUntilStopped } from '../lifecycle.ts';
 import { createLog } from '../log.ts';
+import { unlessRefused } from '../operator-error.ts';
 import { type Service, startService } from '../service.ts';
 import { addWebhook } from '../webhooks/endpoint-settings.ts';
 import { getWebhook, removeWebhook } from '../webhooks/endpoints.ts';
@@ -22,7 +23,7 @@ async function provideWebhook(
   { appId, receiver }: { appId: string; receiver: Receiver },
 ): Promise<void> {
   const { webhook } = folder.state;
-  const isKnown = webhook && (await getWebhook(deps, webhook.webhook_id).catch(() => undefined));
+  const isKnown = webhook && (await unlessRefused(getWebhook(deps, webhook.webhook_id)));
   if (isKnown && webhook.port === receiver.port) return receiver.trust(webhook.secret);
   if (isKnown) await removeWebhook(deps, webhook.webhook_id);
   const { webhook_id, secret } = await addWebhook(deps, { appId, url: receiver.url, verify: false });
