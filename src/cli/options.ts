@@ -29,12 +29,12 @@ export function refuseEmptyValues(command: Command): void {
 const MAX_LISTED = 1_000;
 
 /** How many entries of a long list to show. */
-export function limitOption(): Option {
-  return new Option('--limit <count>', `maximum number to list, from 1 to ${MAX_LISTED} (default: 50)`).argParser(
-    (text) => {
+export function limitOption(unlessGiven: number): Option {
+  return new Option('--limit <count>', `maximum number to list, from 1 to ${MAX_LISTED}`)
+    .default(unlessGiven)
+    .argParser((text) => {
       const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
       if (limit < 1 || limit > MAX_LISTED) throw new InvalidArgumentError(`It must be from 1 to ${MAX_LISTED}.`);
       return limit;
-    },
-  );
+    });
 }

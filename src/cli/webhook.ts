@@ -14,7 +14,7 @@ import {
   testWebhook,
 } from '../webhooks/endpoints.ts';
 import { DELIVERY_STATES, type DeliveryState } from '../webhooks/queue.ts';
-import { listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
+import { DEFAULT_LISTED, listDeliveries, type Replay, replayDeliveries } from '../webhooks/replay.ts';
 import { appOption, choice, limitOption } from './options.ts';
 import type { Operator, Perform } from './perform.ts';
 import { readText } from './read-text.ts';
@@ -154,7 +154,7 @@ function addDeliveryCommands(webhook: Command, perform: Perform): void {
     .description('list the newest deliveries of a webhook')
     .argument('<webhook-id>')
     .addOption(choice('--state <state>', 'list only those in this state', DELIVERY_STATES))
-    .addOption(limitOption())
+    .addOption(limitOption(DEFAULT_LISTED))
     .action((webhookId: string, options: { state?: DeliveryState; limit?: number }) =>
       perform(async ({ deps }) => {
         const deliveries = await listDeliveries(deps, webhookId, options);

@@ -22,11 +22,13 @@ interface DeliveryRow {
   next_attempt_at: string | null;
 }
 
+export const DEFAULT_LISTED = 50;
+
 /** Lists the deliveries of an endpoint, newest first. */
 export async function listDeliveries(
   deps: Pick<Deps, 'db'>,
   webhookId: string,
-  { state, limit = 50 }: { state?: DeliveryState; limit?: number } = {},
+  { state, limit = DEFAULT_LISTED }: { state?: DeliveryState; limit?: number } = {},
 ): Promise<DeliveryRow[]> {
   const { webhook_id } = await getWebhook(deps, webhookId);
   const { rows } = await sql<DeliveryRow>`
