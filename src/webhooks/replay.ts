@@ -1,5 +1,7 @@
 // Lists deliveries with their results, and replays them.
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { inTransaction } from '../db/transactions.ts';
+import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { parseDatetime, toWire } from '../lib/datetime.ts';
 import { UUID_FORM } from '../lib/uuid.ts';
@@ -49,16 +51,71 @@ export async function listDeliveries(
 export type Replay = { webhookId: string; since: string } | { deliveryId: string };
 
 const DELIVERY_ID = new RegExp(`^(\\d{1,18})-(${UUID_FORM})$`);
+/** Dead deliveries that are put back by one statement. */
+const PER_STATEMENT = 10_000;
 
-function selectionOf(replay: Replay) {
-  if ('webhookId' in replay) {
-    const since = parseDatetime(replay.since);
-    if (since === undefined) throw new OperatorError(`${replay.since} is not a datetime such as 2025-01-15T10:30:00Z.`);
-    return sql`d.webhook_id = ${replay.webhookId} and d.state = 'dead' and e.created_at >= ${since}`;
+/** What is set of a delivery that is put back in the queue, with the whole retry schedule ahead of it. */
+function queuedAgain(at: Date) {
+  return sql`state = 'pending', due_at = ${at}, queued_at = ${at}, claim_id = null, attempts = 0, finished_at = null`;
+}
+
+interface Part {
+  replayed: number;
+  /** The sequence after which the next part begins; null at the end. */
+  next: string | null;
+}
+
+/** Puts back the first dead deliveries of the events after sequence `after`. */
+async function replayPart(
+  db: Kysely<DB>,
+  { webhookId, since, after, at }: { webhookId: string; since: string; after: string; at: Date },
+): Promise<Part> {
+  const { rows } = await sql<Part>`
+    with dead as (
+      select d.sequence from webhook_delivery d join webhook_event e using (sequence)
+      where d.webhook_id = ${webhookId} and d.state = 'dead' and d.sequence > ${after}::bigint and e.created_at >= ${since}
+      order by d.sequence limit ${PER_STATEMENT} for update of d
+    ), queued as (
+      update webhook_delivery d set ${queuedAgain(at)} from dead
+      where d.sequence = dead.sequence and d.webhook_id = ${webhookId}
+      returning d.sequence
+    )
+    select count(*)::integer as replayed, max(sequence)::text as next from queued`.execute(db);
+  return rows[0] as Part;
+}
+
+/** Replays an endpoint's dead deliveries in the order of their events. If interrupted, the next call continues. */
+async function replaySince(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  webhookId: string,
+  datetime: string,
+): Promise<number> {
+  await getWebhook({ db }, webhookId);
+  const since = parseDatetime(datetime);
+  if (since === undefined) throw new OperatorError(`${datetime} is not a datetime such as 2025-01-15T10:30:00Z.`);
+  const at = now();
+  let replayed = 0;
+  let after: string | null = '0';
+  while (after !== null) {
+    const from: string = after;
+    const part = await inTransaction(db, (trx) => replayPart(trx, { webhookId, since, after: from, at }));
+    replayed += part.replayed;
+    after = part.next;
   }
-  const [, sequence, webhookId] = DELIVERY_ID.exec(replay.deliveryId) ?? [];
-  if (!sequence) throw new OperatorError(`There is no delivery ${replay.deliveryId}; see \`sps webhook deliveries\`.`);
-  return sql`d.sequence = ${sequence}::bigint and d.webhook_id = ${webhookId} and d.state <> 'pending'`;
+  return replayed;
+}
+
+async function replayOne({ db, now }: Pick<Deps, 'db' | 'now'>, deliveryId: string): Promise<void> {
+  const [, sequence, webhookId] = DELIVERY_ID.exec(deliveryId) ?? [];
+  if (!sequence) throw new OperatorError(`There is no delivery ${deliveryId}; see \`sps webhook deliveries\`.`);
+  const { numAffectedRows } = await sql`
+    update webhook_delivery d set ${queuedAgain(now())} from webhook w
+    where d.sequence = ${sequence}::bigint and d.webhook_id = ${webhookId} and d.state <> 'pending'
+      and w.webhook_id = d.webhook_id`.execute(db);
+  if (numAffectedRows === 0n)
+    throw new OperatorError(
+      `There is no delivery ${deliveryId} that is dead or delivered; see \`sps webhook deliveries\`.`,
+    );
 }
 
 /**
@@ -66,18 +123,8 @@ function selectionOf(replay: Replay) {
  * events were created since a datetime, or a single dead or delivered one. Deliveries of a profile go out in the order
  * of their events.
  */
-export async function replayDeliveries({ db, now }: Pick<Deps, 'db' | 'now'>, replay: Replay) {
-  if ('webhookId' in replay) await getWebhook({ db }, replay.webhookId);
-  const { numAffectedRows } = await sql`
-    update webhook_delivery d set
-      state = 'pending', due_at = ${now()}, queued_at = ${now()}, claim_id = null, attempts = 0, finished_at = null
-    from webhook_event e join webhook w using (app_id)
-    where e.sequence = d.sequence and w.webhook_id = d.webhook_id and ${selectionOf(replay)}`.execute(db);
-  const replayed = Number(numAffectedRows);
-  if (replayed === 0 && 'deliveryId' in replay) {
-    throw new OperatorError(
-      `There is no delivery ${replay.deliveryId} that is dead or delivered; see \`sps webhook deliveries\`.`,
-    );
-  }
-  return { replayed };
+export async function replayDeliveries(deps: Pick<Deps, 'db' | 'now'>, replay: Replay): Promise<{ replayed: number }> {
+  if ('webhookId' in replay) return { replayed: await replaySince(deps, replay.webhookId, replay.since) };
+  await replayOne(deps, replay.deliveryId);
+  return { replayed: 1 };
 }

@@ -1,5 +1,7 @@
 // Dead deliveries: seen, and sent again.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { disableWebhook, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import { listDeliveries, replayDeliveries } from '../../src/webhooks/replay.ts';
 import { RETRY_WAITS_S } from '../../src/webhooks/schedule.ts';
 import { deleteProfile } from '../profile/world.ts';
@@ -81,6 +83,34 @@ it('deliveries go out again from a datetime on or one by one, with the same webh
   expect(await replayDeliveries(deps, { webhookId, since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 0 });
   await replayDeliveries(deps, { deliveryId: newest?.delivery_id ?? '' });
   await eventually(() => expect(receiver.received).toHaveLength(4));
+});
+
+it('more dead deliveries than one statement puts back are all replayed, and no older ones', async () => {
+  const { webhook_id: other } = await world.addEndpoint(receiver.url);
+  await disableWebhook(deps, other);
+  const profileId = await world.addProfile('cat');
+  await sql`
+    with event as (
+      insert into webhook_event (event_id, app_id, profile_id, event_type, created_at, payload)
+      select gen_random_uuid(), w.app_id, ${profileId}, 'access_level_updated',
+        '2025-01-01T00:00:00Z'::timestamptz + n * interval '1 second', '{}'
+      from webhook w, generate_series(1, 20100) n where w.webhook_id = ${other}
+      returning sequence
+    )
+    insert into webhook_delivery (sequence, webhook_id, profile_id, state, attempts)
+    select sequence, ${other}, ${profileId}, 'dead', 10 from event`.execute(deps.db);
+  const since = '2025-01-01T00:01:41Z';
+  expect(await replayDeliveries(deps, { webhookId: other, since })).toEqual({ replayed: 20_000 });
+  const { rows } = await sql`
+    select d.state, d.attempts, count(*)::integer, min(e.created_at) as first
+    from webhook_delivery d join webhook_event e using (sequence) where d.webhook_id = ${other}
+    group by 1, 2 order by 1`.execute(deps.db);
+  expect(rows).toEqual([
+    { state: 'dead', attempts: 10, count: 100, first: '2025-01-01 00:00:01+00' },
+    { state: 'pending', attempts: 0, count: 20_000, first: '2025-01-01 00:01:41+00' },
+  ]);
+  expect(await replayDeliveries(deps, { webhookId: other, since })).toEqual({ replayed: 0 });
+  await removeWebhook(deps, other);
 });
 
 it('mistakes in a replay are named', async () => {
