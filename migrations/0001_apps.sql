@@ -10,12 +10,12 @@ create table app (
   sharing text not null default 'refuse' check (sharing in ('refuse', 'transfer')),
   created_at timestamptz not null default now()
 );
-comment on table app is 'One app of the company. Every other row belongs to exactly one app.';
-comment on column app.app_key is 'Short key of the app in the fact tables, which are kept narrow.';
-comment on column app.timezone is 'Reporting zone (IANA name): the zone of the day integers in the fact tables.';
+comment on table app is 'An app of the company. Every other row belongs to exactly one app, except currency rates and the dimensions of facts, which all apps share.';
+comment on column app.app_key is 'Short key of the app for the fact tables, which are kept narrow.';
+comment on column app.timezone is 'Reporting time zone (IANA name). The day numbers in the fact tables are days in this zone.';
 comment on column app.profile_shape is 'How profile objects are rendered: dictionaries (interface 2.2) or the arrays of the sample response.';
 comment on column app.attribution_policy is 'last: a new attribution record replaces the old one; first: the first one is kept.';
-comment on column app.sharing is 'What happens to a chain that another living profile brings: refuse it, or transfer the chain.';
+comment on column app.sharing is 'What happens when a transaction of a chain arrives for another living profile: refuse it, or transfer the chain.';
 
 create table api_key (
   key_id uuid primary key default gen_random_uuid(),
@@ -28,10 +28,10 @@ create table api_key (
   revoked_at timestamptz
 );
 create index api_key_app on api_key (app_id, created_at);
-comment on table api_key is 'Keys of an app. Only the prefix is kept in clear; the whole key was shown once, when issued.';
-comment on column api_key.prefix is 'Everything before the dot: public_live_ or secret_live_ and 8 characters.';
+comment on table api_key is 'API keys of an app. Only the prefix is stored in clear; the whole key was shown once, when it was issued.';
+comment on column api_key.scope is 'all, or analytics (charts and the event feed only).';
+comment on column api_key.prefix is 'The part before the dot: public_live_ or secret_live_ and 8 characters.';
 comment on column api_key.sha256 is 'SHA-256 of the whole key.';
-comment on column api_key.scope is 'all, or analytics: only charts and the event feed.';
 
 create table access_level (
   app_id uuid not null references app,
@@ -53,7 +53,7 @@ create table product (
   foreign key (app_id, access_level_id) references access_level
 );
 comment on table product is 'Products that the app has configured. Transactions of other products are kept and counted, but open no access level.';
-comment on column product.access_level_id is 'The access level that a purchase of the product opens; null opens none.';
+comment on column product.access_level_id is 'The access level that purchases of the product open; null for none.';
 
 create table store_setting (
   app_id uuid not null references app,
@@ -62,7 +62,7 @@ create table store_setting (
   title text check (length(title) between 1 and 100),
   primary key (app_id, store)
 );
-comment on table store_setting is 'What an app says of a store: its commission (a fraction; null is the default) and how charts call it.';
+comment on table store_setting is 'Settings of a store, per app: its commission (a fraction; null is the default) and its title in charts.';
 
 create table currency_rate (
   rate_date date not null,
@@ -70,4 +70,4 @@ create table currency_rate (
   usd_per_unit numeric not null check (usd_per_unit > 0),
   primary key (currency, rate_date)
 );
-comment on table currency_rate is 'US dollars per unit of a currency, by UTC day; the same for all apps.';
+comment on table currency_rate is 'US dollars per unit of a currency, by UTC day; shared by all apps.';

@@ -1,10 +1,9 @@
--- Totals of the facts per day and month, per value of every dimension but attribution: an exact cache of fact_transaction.
--- Always true: totals = sum of the facts that are not pending + sum of the images in fact_retired.
+-- Totals of the facts per day and month, as a whole and split by each dimension: an exact cache, kept in the background,
+-- with the queues of what it lacks.
 
-create function first_of_month(day integer) returns integer
-  language sql immutable parallel safe
-  as $$ select date_trunc('month', date '1970-01-01' + day)::date - date '1970-01-01' $$;
-comment on function first_of_month(integer) is 'Of days since 1970-01-01: the first of the month of a day.';
+-- The queues fill and empty, and after an import of millions keep many empty pages. Of such a table vacuum leaves the
+-- index entries of deleted rows if fewer than 2 % of the pages have any, and every look at the queue passes all of
+-- them. Hence vacuum_index_cleanup.
 
 create table fact_pending (
   app_key integer not null,
@@ -12,14 +11,19 @@ create table fact_pending (
   purchase_no bigint not null,
   touched integer not null default 0,
   primary key (app_key, profile_id, purchase_no)
-);
-comment on table fact_pending is 'Facts that the totals do not contain yet; charts read them one by one.';
-comment on column fact_pending.touched is 'Counts changes since the fact became pending, so that a totals run that saw an earlier state fails and is tried again.';
+) with (vacuum_index_cleanup = on);
+comment on table fact_pending is 'Facts that the totals do not contain yet; charts read them one by one. Invariant: totals + fact_moved = the facts that are not pending + fact_retired.';
+comment on column fact_pending.touched is 'Counts changes since the fact became pending. A totals run that has seen an earlier state fails and is retried.';
 
-create table fact_retired (like fact_transaction);
-create index fact_retired_app on fact_retired (app_key);
-comment on table fact_retired is 'Images of facts as the totals still contain them, although the fact has changed or is gone.';
+create table fact_retired (like fact_transaction) with (vacuum_index_cleanup = on);
+create index fact_retired_fact on fact_retired (app_key, profile_id, purchase_no);
+comment on table fact_retired is 'Images of facts that the totals still contain although the facts have changed or been deleted.';
 
+create table fact_moved (sign smallint not null, like fact_transaction) with (vacuum_index_cleanup = on);
+create index fact_moved_app on fact_moved (app_key);
+comment on table fact_moved is 'Totalled facts whose new label the totals do not have yet: the image to add (sign 1) and the image to take off (-1).';
+
+-- Ten purchases at the highest price would exceed a bigint.
 create table fact_total (
   app_key integer not null,
   grain smallint not null,
@@ -35,25 +39,46 @@ create table fact_total (
   n_one_time integer not null,
   n_kept integer not null,
   n_monthly integer not null,
-  revenue bigint not null,
-  proceeds bigint not null,
-  net bigint not null,
-  monthly_revenue bigint not null,
-  monthly_proceeds bigint not null,
-  monthly_net bigint not null,
+  revenue numeric not null,
+  proceeds numeric not null,
+  net numeric not null,
+  monthly_revenue numeric not null,
+  monthly_proceeds numeric not null,
+  monthly_net numeric not null,
   primary key (app_key, grain, home, moment, day, key)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
-comment on table fact_total is 'Sums of the facts by a moment of theirs; never the only copy. Codes of grain, home and moment: src/facts/totals-schema.ts.';
-comment on column fact_total.grain is 'day or month; of a month, day is its first.';
-comment on column fact_total.home is 'The fact column by which the row is split, key its value there; 0 and key 0: not split.';
-comment on column fact_total.n_kept is 'Paid periods that have no refund, also none to come; n_monthly and the monthly amounts count those that add to MRR.';
+comment on table fact_total is 'Sums of the facts by one of their moments; never the only copy. Codes of grain, home and moment: see src/facts/totals-schema.ts.';
+comment on column fact_total.grain is 'Day or month; for a month, day is its first day.';
+comment on column fact_total.home is 'The column, of the fact or of its label, by which the row is split; key is the value. 0 with key 0: not split.';
+comment on column fact_total.n_kept is 'Paid periods without a refund, even a future one; n_monthly and the monthly amounts cover those of them that add to MRR.';
 
-create index fact_transaction_active_until on fact_transaction (app_key, active_until_day);
-create index fact_transaction_lapse on fact_transaction (app_key, lapse_day) where lapse_day is not null;
-create index fact_transaction_refunded on fact_transaction (app_key, refunded_day) where refunded_day is not null;
-create index fact_transaction_renewal_cancelled on fact_transaction (app_key, renewal_cancelled_day)
-  where renewal_cancelled_day is not null;
-create index fact_transaction_grace on fact_transaction (app_key, grace_day) where grace_day is not null;
-create index fact_transaction_billing_issue on fact_transaction (app_key, billing_issue_day)
-  where billing_issue_day is not null;
-create index fact_transaction_installed on fact_transaction (app_key, installed_day);
+-- Posts write this queue, so autovacuum visits it slowly.
+create table label_pending (
+  app_key integer not null,
+  profile_id uuid not null,
+  attribution_key integer not null,
+  earlier_key integer not null,
+  queue_no bigint generated by default as identity,
+  primary key (app_key, queue_no)
+) with (
+  vacuum_index_cleanup = on, autovacuum_vacuum_cost_limit = 40, autovacuum_vacuum_insert_threshold = -1,
+  autovacuum_analyze_scale_factor = 1);
+comment on table label_pending is 'Profiles whose facts still carry an earlier label. Readers take the label from here; the background relabels the facts. Whoever writes a row here holds the lock of the attribution record.';
+comment on column label_pending.attribution_key is 'The key in the attribution record.';
+comment on column label_pending.earlier_key is 'The key that all facts of the profile carry.';
+comment on column label_pending.queue_no is 'The queue_no in the attribution record.';
+
+create table label_retotalled (
+  app_key integer not null,
+  queue_no bigint not null,
+  primary key (app_key, queue_no)
+) with (vacuum_index_cleanup = on);
+comment on table label_retotalled is 'Profiles in label_pending whose facts changed and were totalled while they were pending. Written with the totals; a row is deleted with that of label_pending.';
+
+create table fact_version (
+  app_key integer not null,
+  slot smallint not null,
+  version bigint not null,
+  primary key (app_key, slot)
+) with (fillfactor = 50);
+comment on table fact_version is 'The sum over the slots of an app grows with every committed transaction that changes what its charts show. There are several slots so that writers do not wait for each other.';

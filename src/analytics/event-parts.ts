@@ -1,7 +1,7 @@
 // Counts the events of a moment fact by fact, in parts that an index on the moment can answer alone. Such an index
-// holds days and keys, but instants and profiles only for rare moments (migration 0025). So instants are read only for
-// today and for days that another zone cuts in two, and profiles whose label is pending are corrected separately.
-// Purchases, which totals and columns have, are read from their rows (migration 0034).
+// holds days and keys, but instants and profiles only for rare moments. So instants are read only for today and for
+// days that another zone cuts in two, and profiles whose label is pending are corrected separately. Purchases, which
+// totals and columns have, are read from their rows.
 import { sql } from 'kysely';
 import { appDaysOf, appToday, wholeDaysOf } from './app-days.ts';
 import type { Entries, Moment } from './entries.ts';

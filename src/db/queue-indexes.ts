@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import { tryInTransaction } from './transactions.ts';
 import type { DB } from './types.ts';
 
-/** Tables of work for the background (migrations/0021_queues.sql). */
+/** Tables of work for the background (migrations/0006_totals.sql and 0007_columns.sql). */
 const QUEUES: readonly (keyof DB)[] = [
   'fact_pending',
   'fact_retired',

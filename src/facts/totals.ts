@@ -35,7 +35,6 @@ export async function setLimits(trx: Kysely<DB>): Promise<void> {
  * is pending, because charts may remember their facts (docs/decisions/0019).
  */
 export async function addToTotals(trx: Kysely<DB>, appKey: number, limit: number): Promise<number> {
-  await sql`select set_config('sps.leaves_marks', 'on', true)`.execute(trx);
   const { rows } = await sql<{ count: bigint }>`
     with pending as (
       delete from fact_pending where ctid = any(array(

@@ -1,7 +1,6 @@
 // Charts remember the facts of profiles whose label is pending. However these facts change meanwhile, charts must equal
 // what the oracle counts.
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
@@ -231,11 +230,6 @@ describe('a lookup', () => {
     while ((await relabelBatch(db)) > 0);
     expect(await listRetotalled()).toEqual([]);
   });
-});
-
-test('a program that is too old to leave marks adds no facts to the totals', async () => {
-  const taking = sql`delete from fact_retired`.execute(service.deps.db);
-  await expect(taking).rejects.toThrow('this program is too old');
 });
 
 describe('the memory', () => {
