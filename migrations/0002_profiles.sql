@@ -62,19 +62,19 @@ create table access_grant (
 );
 comment on table access_grant is 'The grant of an access level to a profile; a new grant of the same level replaces it (interface 4.3).';
 
-create table kept_answer (
+create table kept_response (
   app_id uuid not null,
   profile_id uuid not null,
   operation text not null,
   idempotency_key text not null check (length(idempotency_key) between 1 and 255),
   body_sha256 bytea not null check (length(body_sha256) = 32),
-  answer text not null,
+  response text not null,
   kept_at timestamptz not null,
   primary key (app_id, profile_id, operation, idempotency_key),
   foreign key (app_id, profile_id) references profile
 );
-create index kept_answer_age on kept_answer (kept_at);
-comment on table kept_answer is 'The response to a request that carried an Idempotency-Key: written in the transaction of the operation, kept for 24 hours and returned when the request is repeated.';
-comment on column kept_answer.operation is 'grant, revoke or set_transaction.';
-comment on column kept_answer.body_sha256 is 'SHA-256 of the request body in canonical form; a different body under the same key is refused.';
-comment on column kept_answer.answer is 'The response body as it was sent.';
+create index kept_response_age on kept_response (kept_at);
+comment on table kept_response is 'The response to a request that carried an Idempotency-Key: written in the transaction of the operation, kept for 24 hours and returned when the request is repeated.';
+comment on column kept_response.operation is 'grant, revoke or set_transaction.';
+comment on column kept_response.body_sha256 is 'SHA-256 of the request body in canonical form; a different body under the same key is refused.';
+comment on column kept_response.response is 'The response body as it was sent.';

@@ -59,8 +59,8 @@ create table webhook_delivery (
   finished_at timestamptz,
   last_status integer,
   last_error text,
-  last_answer text,
-  forgets_answer boolean not null default false,
+  last_response text,
+  forgets_response boolean not null default false,
   primary key (sequence, webhook_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
 create index webhook_delivery_due on webhook_delivery (webhook_id, due_at, sequence) where state = 'pending';
@@ -72,5 +72,5 @@ comment on column webhook_delivery.queued_at is 'When it was queued: with the ev
 comment on column webhook_delivery.claim_id is 'The claim under which it is being sent. Only the holder of the claim may write a result.';
 comment on column webhook_delivery.attempts is 'Attempts since it was queued.';
 comment on column webhook_delivery.last_error is 'Why the last attempt failed, if the status does not say it: a refused destination, a timeout, a broken connection.';
-comment on column webhook_delivery.last_answer is 'The first 2 KiB of the last response.';
-comment on column webhook_delivery.forgets_answer is 'True if its profile has been deleted: responses of receivers are not kept.';
+comment on column webhook_delivery.last_response is 'The first 2 KiB of the last response.';
+comment on column webhook_delivery.forgets_response is 'True if its profile has been deleted: responses of receivers are not kept.';

@@ -39,7 +39,7 @@ export interface Deps {
   log: Logger;
   /**
    * The database's clock as this process knows it (db/clock.ts). It dates chart requests, retries and retention of
-   * webhooks, kept answers, and imports. Changes to a profile are dated by the database itself, under the profile's
+   * webhooks, kept responses, and imports. Changes to a profile are dated by the database itself, under the profile's
    * lock.
    */
   now: () => Date;

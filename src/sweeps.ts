@@ -1,7 +1,7 @@
 // What the service does by itself in the background, besides delivering webhooks. Several processes on one database may
 // do so concurrently.
 import type { Logger } from 'pino';
-import { startPruning } from './changes/kept-answers.ts';
+import { startPruning } from './changes/kept-responses.ts';
 import type { DatabaseClock } from './db/clock.ts';
 import { rebuildEmptied } from './db/queue-indexes.ts';
 import { analyzeApps, analyzeSmallTables } from './db/statistics.ts';

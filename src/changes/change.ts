@@ -1,5 +1,5 @@
 // The transaction around an operation that changes one profile and notifies webhooks. It locks the profile, does the
-// work, and stores the events and, if the request has an Idempotency-Key, the answer.
+// work, and stores the events and, if the request has an Idempotency-Key, the response.
 import type { Kysely, Transaction } from 'kysely';
 import { overlapping } from '../db/overlap.ts';
 import { inTransaction } from '../db/transactions.ts';
@@ -15,7 +15,7 @@ import type { ProfileState } from '../profile/state.ts';
 import type { WebhookEvent } from '../webhooks/events.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
-import { type AnswerKey, findAnswer, keepAnswer, takeAnswerKey } from './kept-answers.ts';
+import { findKeptResponse, type IdempotencyKey, keepResponse, takeKey } from './kept-responses.ts';
 
 export interface ChangeRequest {
   app: App;
@@ -34,7 +34,7 @@ export interface Changed {
 
 /** `First` is the type of what `lockFirst` returns. */
 export interface Change<First = undefined> {
-  operation: AnswerKey['operation'];
+  operation: IdempotencyKey['operation'];
   /** Takes locks that must be acquired before the profile's. */
   lockFirst?: (trx: Kysely<DB>) => Promise<First>;
   /** Set if the change may alter charts. */
@@ -45,16 +45,16 @@ export interface Change<First = undefined> {
 
 interface Committed {
   /** The response body, as JSON. */
-  answer: string;
+  response: string;
   /** How many events were stored. */
   stored: number;
 }
 
-/** Keeps the answer, to return it again if the request is repeated. */
-type Keep = (trx: Kysely<DB>, answer: string) => Promise<void>;
+/** Keeps the response, to return it again if the request is repeated. */
+type Keep = (trx: Kysely<DB>, response: string) => Promise<void>;
 
 /** Returns the response body that shows the profile, as JSON. */
-export function renderAnswer(state: ProfileState, app: App): string {
+export function renderResponse(state: ProfileState, app: App): string {
   return JSON.stringify({ data: renderProfile(state, app) });
 }
 
@@ -66,17 +66,17 @@ async function runChange<First>(
   const first = (await change.lockFirst?.(trx)) as First;
   const profileId = await lockKeepingPlans(trx, lock, { app, identity });
   const { state, events, alsoWrite } = await change.work(trx, profileId, first);
-  const answer = renderAnswer(state, app);
+  const response = renderResponse(state, app);
   const [stored] = await overlapping(trx, (each) => [
     recordEvents(each, app, events),
     alsoWrite?.(each),
-    keep?.(each, answer),
+    keep?.(each, response),
     change.changesFacts && raiseVersion(each, app.app_key),
   ]);
-  return { answer, stored };
+  return { response, stored };
 }
 
-/** Returns the answer kept under the key, or else does the work and keeps its answer. */
+/** Returns the response kept under the key, or else does the work and keeps its response. */
 async function runOnce<First>(
   trx: Transaction<DB>,
   request: ChangeRequest & { idempotency: Once },
@@ -91,17 +91,17 @@ async function runOnce<First>(
     operation: change.operation,
     idempotency_key: idempotency.key,
   };
-  if (!(await takeAnswerKey(trx, key))) throw apiError('idempotency_in_flight');
-  const kept = await findAnswer(trx, key, now);
+  if (!(await takeKey(trx, key))) throw apiError('idempotency_in_flight');
+  const kept = await findKeptResponse(trx, key, now);
   if (kept && !kept.body_sha256.equals(idempotency.body_sha256)) {
     throw valueError(IDEMPOTENCY_KEY, 'This key was already used with a different body.');
   }
-  if (kept) return { answer: kept.answer, stored: 0 };
+  if (kept) return { response: kept.response, stored: 0 };
   return runChange(trx, request, {
     change,
     // Locks the profile that the key was taken for, or none: until then, it may have been deleted or renamed.
     lock: (each, appId) => lockProfile(each, appId, { ...identity, profile_id: profileId }),
-    keep: (each, answer) => keepAnswer(each, { ...key, body_sha256: idempotency.body_sha256, answer }, now),
+    keep: (each, response) => keepResponse(each, { ...key, body_sha256: idempotency.body_sha256, response }, now),
   });
 }
 
@@ -112,11 +112,11 @@ export async function changeProfile<First = undefined>(
   change: Change<First>,
 ): Promise<string> {
   const { idempotency } = request;
-  const { answer, stored } = await inTransaction(db, (trx) =>
+  const { response, stored } = await inTransaction(db, (trx) =>
     idempotency
       ? runOnce(trx, { ...request, idempotency }, { change, now: now() })
       : runChange(trx, request, { change }),
   );
   if (stored > 0) nudgeDispatchers(db);
-  return answer;
+  return response;
 }

@@ -10,7 +10,7 @@ import { isUuid } from '../lib/uuid.ts';
 import { lockFreeProfiles } from '../profile/queries.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
 import { recordAppEvents } from '../webhooks/outbox.ts';
-import { type Changed, type ChangeRequest, renderAnswer } from './change.ts';
+import { type Changed, type ChangeRequest, renderResponse } from './change.ts';
 
 type Named = Pick<ChangeRequest, 'app' | 'identity'>;
 
@@ -52,7 +52,7 @@ export async function changeProfiles<Request extends Named>(
   requests: readonly Request[],
   work: GroupWork<Request>,
 ): Promise<(string | undefined)[]> {
-  const { answers, stored } = await inTransaction(db, async (trx) => {
+  const { responses, stored } = await inTransaction(db, async (trx) => {
     const locked = await lockGroup(trx, requests);
     const changes = locked.length > 0 ? await work(trx, locked) : [];
     const events = changes.flatMap((changed) =>
@@ -60,10 +60,10 @@ export async function changeProfiles<Request extends Named>(
     );
     const rendered = locked.map(({ request }, index) => {
       const changed = changes[index];
-      return [request, changed && renderAnswer(changed.state, request.app)] as const;
+      return [request, changed && renderResponse(changed.state, request.app)] as const;
     });
-    return { answers: new Map(rendered), stored: await recordAppEvents(trx, events) };
+    return { responses: new Map(rendered), stored: await recordAppEvents(trx, events) };
   });
   if (stored > 0) nudgeDispatchers(db);
-  return requests.map((request) => answers.get(request));
+  return requests.map((request) => responses.get(request));
 }

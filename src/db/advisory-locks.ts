@@ -14,10 +14,10 @@ export const TOTALS_LOCK = 0x5b5f_0002;
 export const PRODUCTS_LOCK = 0x5b5f_0003;
 
 /**
- * Transaction lock of a hashed name: an Idempotency-Key (changes/kept-answers.ts). Taken before all others and never
+ * Transaction lock of a hashed name: an Idempotency-Key (changes/kept-responses.ts). Taken before all others and never
  * waited for.
  */
-export const ANSWER_SEED = 5;
+export const IDEMPOTENCY_SEED = 5;
 
 /**
  * Transaction lock of a hashed name: a chain of transactions (purchases/chain.ts). Taken after the app's products and

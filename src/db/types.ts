@@ -443,11 +443,7 @@ export interface InstallColumnMonth {
   month: number;
 }
 
-export interface KeptAnswer {
-  /**
-   * The response body as it was sent.
-   */
-  answer: string;
+export interface KeptResponse {
   app_id: string;
   /**
    * SHA-256 of the request body in canonical form; a different body under the same key is refused.
@@ -460,6 +456,10 @@ export interface KeptAnswer {
    */
   operation: string;
   profile_id: string;
+  /**
+   * The response body as it was sent.
+   */
+  response: string;
 }
 
 export interface LabelPending {
@@ -675,11 +675,11 @@ export interface WebhookDelivery {
   /**
    * True if its profile has been deleted: responses of receivers are not kept.
    */
-  forgets_answer: Generated<boolean>;
+  forgets_response: Generated<boolean>;
   /**
    * The first 2 KiB of the last response.
    */
-  last_answer: string | null;
+  last_response: string | null;
   /**
    * Why the last attempt failed, if the status does not say it: a refused destination, a timeout, a broken connection.
    */
@@ -740,7 +740,7 @@ export interface DB {
   install_column_change: InstallColumnChange;
   install_column_chunk: InstallColumnChunk;
   install_column_month: InstallColumnMonth;
-  kept_answer: KeptAnswer;
+  kept_response: KeptResponse;
   label_pending: LabelPending;
   label_retotalled: LabelRetotalled;
   lapse_watch: LapseWatch;

@@ -18,7 +18,7 @@ const LEFT_OUT = sql`'{app_id,profile_id,purchase_no,revenue_nano,proceeds_nano,
 
 const DELIVERIES = sql`(
   select coalesce(jsonb_agg(to_jsonb(d) order by d.webhook_id), '[]') from (
-    select webhook_id, state, attempts, attempted_at, last_status, last_error, last_answer from webhook_delivery where sequence = e.sequence) d)`;
+    select webhook_id, state, attempts, attempted_at, last_status, last_error, last_response from webhook_delivery where sequence = e.sequence) d)`;
 
 /** Queries for the rows of each list, ordered by `place`; `owned` is the condition that they belong to the profile. */
 const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<unknown>>> = {
@@ -36,9 +36,9 @@ const LISTS: Readonly<Record<string, (owned: RawBuilder<unknown>) => RawBuilder<
   /** Events as they were sent to receivers, with the outcome of each delivery. */
   events: (owned) => sql`
     select event_id, event_type, created_at, payload, sequence as place, ${DELIVERIES} as deliveries from webhook_event e where ${owned}`,
-  /** Answers kept for repeated requests. */
-  kept_answers: (owned) => sql`
-    select operation, idempotency_key, kept_at, answer, kept_at as place from kept_answer where ${owned}`,
+  /** Responses kept for repeated requests. */
+  kept_responses: (owned) => sql`
+    select operation, idempotency_key, kept_at, response, kept_at as place from kept_response where ${owned}`,
 };
 
 async function* readList(trx: Kysely<DB>, rows: RawBuilder<unknown>): AsyncGenerator<object[]> {

@@ -14,7 +14,7 @@ import { freeName } from './writes.ts';
  * Tables whose rows are deleted with the profile. Its chains stay, to be taken over by the next profile that brings one
  * of them.
  */
-const DELETED_TABLES = ['profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
+const DELETED_TABLES = ['profile_attribution', 'access_grant', 'kept_response', 'lapse_watch'] as const;
 
 async function deleteRows(
   trx: Kysely<DB>,
@@ -43,7 +43,7 @@ export async function scrubEventsOf(trx: Kysely<DB>, { app_id, profile_id }: Pro
       where app_id = ${app_id} and profile_id = ${profile_id}
       returning sequence
     )
-    update webhook_delivery set last_answer = null, forgets_answer = true
+    update webhook_delivery set last_response = null, forgets_response = true
     from scrubbed where webhook_delivery.sequence = scrubbed.sequence`.execute(trx);
 }
 

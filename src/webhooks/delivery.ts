@@ -25,7 +25,7 @@ export interface Attempt {
   /** What went wrong beyond the status; null after a complete exchange. */
   error: string | null;
   /** The beginning of the response body, at most 2 KiB. */
-  answer: string | null;
+  response: string | null;
   retryAfterS: number;
   seconds: number;
 }
@@ -95,7 +95,7 @@ export function createSender({
   async function send(message: Message): Promise<Attempt> {
     const url = checkUrl(message.url);
     if (url instanceof Error) {
-      return { status: null, error: describeSendingFailure(url), answer: null, retryAfterS: 0, seconds: 0 };
+      return { status: null, error: describeSendingFailure(url), response: null, retryAfterS: 0, seconds: 0 };
     }
     const started = performance.now();
     const post = { url, headers: headersOf(message, now()), body: message.body };
@@ -104,7 +104,7 @@ export function createSender({
     return {
       status,
       error: failure === undefined ? null : describeSendingFailure(failure).replaceAll('\u0000', '').slice(0, 500),
-      answer: status === null ? null : toKeptText(kept),
+      response: status === null ? null : toKeptText(kept),
       retryAfterS: retryAfter === undefined ? 0 : parseRetryAfter(String(retryAfter), now()),
       seconds: (performance.now() - started) / 1000,
     };

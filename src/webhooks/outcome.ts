@@ -25,6 +25,6 @@ export function settlementOf(
     attempted_at: at,
     status: attempt.status,
     error: attempt.error,
-    answer: attempt.answer,
+    response: attempt.response,
   };
 }

@@ -190,7 +190,7 @@ export interface Settlement extends ClaimKey {
   attempted_at: Date;
   status: number | null;
   error: string | null;
-  answer: string | null;
+  response: string | null;
 }
 
 /** The endpoint was removed during the attempt, and the attempt failed: the delivery is not retried. */
@@ -207,8 +207,8 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
       select * from unnest(
         ${column('sequence')}::bigint[], ${column('webhook_id')}::uuid[], ${column('claim_id')}::uuid[],
         ${column('state')}::text[], ${column('due_at')}::timestamptz[], ${column('attempted_at')}::timestamptz[],
-        ${column('status')}::int[], ${column('error')}::text[], ${column('answer')}::text[]
-      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, answer)
+        ${column('status')}::int[], ${column('error')}::text[], ${column('response')}::text[]
+      ) as r (sequence, webhook_id, claim_id, state, due_at, attempted_at, status, error, response)
     ), settled as (
       update webhook_delivery d set
         state = case when ${IS_ENDED} then d.state else r.state end,
@@ -219,7 +219,7 @@ export async function settle(db: Kysely<DB>, settlements: readonly Settlement[],
         finished_at = case when ${IS_ENDED} then d.finished_at when r.state <> 'pending' then ${now}::timestamptz end,
         last_status = r.status,
         last_error = case when ${IS_ENDED} then d.last_error else r.error end,
-        last_answer = case when not d.forgets_answer then r.answer end
+        last_response = case when not d.forgets_response then r.response end
       from result r
       where d.sequence = any(${column('sequence')})
         and d.sequence = r.sequence and d.webhook_id = r.webhook_id and d.claim_id = r.claim_id

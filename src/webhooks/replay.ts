@@ -18,7 +18,7 @@ interface DeliveryRow {
   attempts: number;
   last_status: number | null;
   last_error: string | null;
-  last_answer: string | null;
+  last_response: string | null;
   created_at: string;
   attempted_at: string | null;
   next_attempt_at: string | null;
@@ -35,7 +35,7 @@ export async function listDeliveries(
   const { webhook_id } = await getWebhook(deps, webhookId);
   const { rows } = await sql<DeliveryRow>`
     select d.sequence || '-' || d.webhook_id as delivery_id, e.event_id, e.event_type, d.profile_id, d.state, d.attempts,
-      d.last_status, d.last_error, d.last_answer, e.created_at, d.attempted_at,
+      d.last_status, d.last_error, d.last_response, e.created_at, d.attempted_at,
       ${NEXT_ATTEMPT} as next_attempt_at
     from webhook_delivery d join webhook_event e using (sequence) join webhook w using (webhook_id)
     where d.webhook_id = ${webhook_id} and (${state ?? null}::text is null or d.state = ${state ?? null})

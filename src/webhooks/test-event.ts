@@ -40,9 +40,9 @@ export async function sendTestEvent(
   const attempt = await sender.send({ url, authorization, secrets: signing, id, body });
   await sender.close();
   if (isDelivered(attempt)) return attempt;
-  const { status, error, answer } = attempt;
+  const { status, error, response } = attempt;
   const answered =
-    status === null ? '' : `the receiver answered ${status}${answer ? ` (${answer.slice(0, 200)})` : ''}`;
+    status === null ? '' : `the receiver answered ${status}${response ? ` (${response.slice(0, 200)})` : ''}`;
   const reasons = [answered, error].filter(Boolean).join(', ');
   throw new OperatorError(
     `The test event was not accepted: ${reasons}.${!knowsSecret && UNVERIFIED.includes(status) ? `\n${HINT}` : ''}`,

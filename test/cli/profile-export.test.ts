@@ -63,7 +63,7 @@ describe('profile export', PATIENCE, () => {
         { payload: { customer_user_id: 'ann' }, deliveries: [{ attempts: expect.any(Number) }] },
         { event_type: 'access_level_updated' },
       ],
-      kept_answers: [{ operation: 'grant', idempotency_key: 'once' }],
+      kept_responses: [{ operation: 'grant', idempotency_key: 'once' }],
     });
     expect(Object.keys(exported.transactions[0])).not.toContain('revenue_nano');
 
@@ -75,7 +75,7 @@ describe('profile export', PATIENCE, () => {
     const left = await sps.attempt('profile', 'export', '--app', app_id, '--profile-id', profile_id);
     expect(JSON.parse(left.stdout)).toMatchObject({
       profile: { profile_id, customer_user_id: null, country: 'FR', deleted_at: expect.any(String) },
-      ...{ attributions: [], access_grants: [], transactions: [{ store_transaction_id: 't1' }], kept_answers: [] },
+      ...{ attributions: [], access_grants: [], transactions: [{ store_transaction_id: 't1' }], kept_responses: [] },
     });
     expect(left.stdout).not.toMatch(/ann|id-first|id-second/);
     await sps.json('webhook', 'remove', webhook_id);

@@ -1,7 +1,7 @@
-// Idempotency-Key on grant, revoke and set transaction: a repeat gets the first answer and has no second effect.
+// Idempotency-Key on grant, revoke and set transaction: a repeat gets the first response and has no second effect.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pruneAnswers } from '../../src/changes/kept-answers.ts';
+import { pruneKeptResponses } from '../../src/changes/kept-responses.ts';
 import { lockChain } from '../../src/purchases/chain.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
 import { addEndpoint, listEvents, period, SET } from '../purchases/world.ts';
@@ -64,7 +64,7 @@ describe.each<[string, string, () => object, () => object]>([
   ],
   ['set transaction', SET, () => ownPeriod(), () => ownPeriod({ renew_status: false })],
 ])('%s', (_, path, makeBody, makeOther) => {
-  test('the same key and body get the first answer, byte for byte, and send no second event', async () => {
+  test('the same key and body get the first response, byte for byte, and send no second event', async () => {
     await grantOnce('before');
     const first = await send(path, makeBody(), 'key');
     expect(first.status).toBe(200);
@@ -175,7 +175,7 @@ test('only successes are kept: a refused request is tried again', async () => {
   expect((await send(GRANT, { access_level_id: level }, 'key')).status).toBe(200);
 });
 
-test('after 24 hours the key is free, even before its answer is pruned', async () => {
+test('after 24 hours the key is free, even before its response is pruned', async () => {
   const first = await grantOnce('key');
   offsetMs = 23.9 * HOUR_MS;
   expect((await grantOnce('key')).text).toBe(first.text);
@@ -186,25 +186,25 @@ test('after 24 hours the key is free, even before its answer is pruned', async (
   expect((await grantOnce('key', { expires_at: '2090-01-01T00:00:00Z' })).text).toBe(later.text);
 });
 
-test('old answers are pruned, and young ones stay', async () => {
+test('old responses are pruned, and young ones stay', async () => {
   await grantOnce('old');
   offsetMs = 12 * HOUR_MS;
   await grantOnce('young');
   const { db } = service.database;
-  await pruneAnswers(db, new Date(Date.now() + 24.1 * HOUR_MS));
+  await pruneKeptResponses(db, new Date(Date.now() + 24.1 * HOUR_MS));
   const rows = await db
-    .selectFrom('kept_answer')
+    .selectFrom('kept_response')
     .select('idempotency_key')
     .where('profile_id', '=', profileId)
     .execute();
   expect(rows).toEqual([{ idempotency_key: 'young' }]);
 });
 
-test('the answer is written in the transaction of the operation, so a failure leaves neither', async () => {
+test('the response is written in the transaction of the operation, so a failure leaves neither', async () => {
   const { db } = service.database;
-  await sql`alter table kept_answer rename to elsewhere`.execute(db);
+  await sql`alter table kept_response rename to elsewhere`.execute(db);
   expect((await grantOnce('key')).status).toBe(500);
-  await sql`alter table elsewhere rename to kept_answer`.execute(db);
+  await sql`alter table elsewhere rename to kept_response`.execute(db);
   const grants = await db.selectFrom('access_grant').selectAll().where('profile_id', '=', profileId).execute();
   expect(grants).toEqual([]);
   expect(await eventCount()).toBe(0);

@@ -58,12 +58,12 @@ async function figures() {
   return { values, segments };
 }
 
-test('everything that names or describes the user is removed from the profile, its events and the kept answers', async () => {
+test('everything that names or describes the user is removed from the profile, its events and the kept responses', async () => {
   const profile = await createFullProfile('anna');
   const response = await deleteProfile(service, { customer: 'anna' });
   expect(response).toMatchObject({ status: 204, text: '' });
   const { db } = service.database;
-  const tables = ['profile_identity', 'profile_attribution', 'access_grant', 'kept_answer', 'lapse_watch'] as const;
+  const tables = ['profile_identity', 'profile_attribution', 'access_grant', 'kept_response', 'lapse_watch'] as const;
   for (const table of tables)
     expect(await db.selectFrom(table).selectAll().where('profile_id', '=', profile).execute()).toEqual([]);
   const { row, install } = await storedProfile(service, profile);

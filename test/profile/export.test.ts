@@ -55,7 +55,7 @@ test('a profile is exported for its own app only, by either identifier', async (
 test('computed data, internal numbers and the repeated identifiers of the profile are left out of every row', async () => {
   const lists = await exported({ profile_id: profileId });
   const rows = Object.values(lists).flat();
-  expect(Object.keys(lists)).toEqual(['attributions', 'access_grants', 'transactions', 'events', 'kept_answers']);
+  expect(Object.keys(lists)).toEqual(['attributions', 'access_grants', 'transactions', 'events', 'kept_responses']);
   expect(rows).toHaveLength(5);
   for (const name of ['app_id', 'profile_id', 'purchase_no', 'revenue_nano', 'proceeds_nano', 'net_nano', 'place']) {
     for (const row of rows) expect(row).not.toHaveProperty(name);
@@ -66,7 +66,7 @@ test('each event has the outcome of its deliveries', async () => {
   const { events } = await exported({ profile_id: profileId });
   for (const event of events as { deliveries: object[] }[]) {
     expect(event.deliveries.map((one) => Object.keys(one).sort())).toEqual([
-      ['attempted_at', 'attempts', 'last_answer', 'last_error', 'last_status', 'state', 'webhook_id'],
+      ['attempted_at', 'attempts', 'last_error', 'last_response', 'last_status', 'state', 'webhook_id'],
     ]);
   }
 });

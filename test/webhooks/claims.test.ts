@@ -34,7 +34,7 @@ const claim = (changes?: Partial<ClaimRequest>) => claimIn(world, changes);
 /** Settles the attempts as delivered, but for the given changes. */
 function settleAs(deliveries: readonly Claimed[], changes: Partial<Settlement> = {}) {
   const now = world.service.deps.now();
-  const delivered = { state: 'delivered', due_at: null, status: 200, error: null, answer: 'ok' } as const;
+  const delivered = { state: 'delivered', due_at: null, status: 200, error: null, response: 'ok' } as const;
   const settlements = deliveries.map(({ sequence, webhook_id, claim_id }): Settlement => {
     return { sequence, webhook_id, claim_id, attempted_at: now, ...delivered, ...changes };
   });
@@ -98,7 +98,7 @@ describe('a claim', () => {
     world.pass(91 * 86_400);
     expect(await sweepEvents(world.service.deps)).toEqual({ died: 3, pruned: 0 });
     const now = world.service.deps.now();
-    const failed = { state: 'pending', due_at: now, status: 500, answer: 'no' } as const;
+    const failed = { state: 'pending', due_at: now, status: 500, response: 'no' } as const;
     expect(await settleAs(claimed, failed)).toEqual([]);
     const rows = await db.selectFrom('webhook_delivery').select('state').execute();
     expect(rows.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead']);

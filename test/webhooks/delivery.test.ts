@@ -35,7 +35,7 @@ describe('a 2xx response', () => {
   it('is a success, and its text is kept', async () => {
     receiver.behave(answering(202, 'thank you'));
     const attempt = await sender.send(message());
-    expect(attempt).toMatchObject({ status: 202, error: null, answer: 'thank you' });
+    expect(attempt).toMatchObject({ status: 202, error: null, response: 'thank you' });
     expect(isDelivered(attempt)).toBe(true);
   });
 
@@ -56,7 +56,7 @@ describe('a 2xx response', () => {
     receiver.behave(answering(200, 'ä'.repeat(300_000)));
     const attempt = await sender.send(message());
     expect(isDelivered(attempt)).toBe(true);
-    expect(attempt.answer).toBe('ä'.repeat(1024));
+    expect(attempt.response).toBe('ä'.repeat(1024));
   });
 
   it('may be endless: its status counts, and no more than 1 MiB is read', async () => {
@@ -71,7 +71,7 @@ describe('a 2xx response', () => {
     });
     const attempt = await sender.send(message());
     expect(attempt).toMatchObject({ status: 200, error: null });
-    expect(attempt.answer).toHaveLength(2048);
+    expect(attempt.response).toHaveLength(2048);
     expect(isDelivered(attempt)).toBe(true);
   });
 
@@ -97,12 +97,12 @@ describe('a 2xx response', () => {
       response.writeEarlyHints({ link: '</a>; rel=preload' });
       response.writeHead(202, { 'retry-after': '1' }).end('late');
     });
-    expect(await sender.send(message())).toMatchObject({ status: 202, error: null, answer: 'late' });
+    expect(await sender.send(message())).toMatchObject({ status: 202, error: null, response: 'late' });
   });
 
   it('may contain what the database cannot store', async () => {
     receiver.behave((response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
-    expect((await sender.send(message())).answer).toBe('a\ufffdb');
+    expect((await sender.send(message())).response).toBe('a\ufffdb');
   });
 });
 
@@ -110,7 +110,7 @@ describe('a failure', () => {
   it.each([300, 301, 302, 307, 400, 404, 410, 429, 500, 503])('is the response %i', async (status) => {
     receiver.behave(answering(status, 'no', { location: `${receiver.url}/elsewhere`, 'retry-after': '17' }));
     const attempt = await sender.send(message());
-    expect(attempt).toMatchObject({ status, error: null, answer: 'no', retryAfterS: 17 });
+    expect(attempt).toMatchObject({ status, error: null, response: 'no', retryAfterS: 17 });
     expect(isDelivered(attempt)).toBe(false);
     expect(receiver.received).toHaveLength(1);
   });

@@ -149,13 +149,13 @@ it('a response that arrives while its profile is being deleted is not kept', asy
   const result = { state: 'delivered', due_at: null, attempted_at: new Date(), status: 200, error: null } as const;
   const settling = await inTransaction(db, async (trx) => {
     await scrubEventsOf(trx, { app_id: app.app_id, profile_id });
-    const under = settle(db, [{ sequence, webhook_id, claim_id, ...result, answer: 'hello ann' }], new Date());
+    const under = settle(db, [{ sequence, webhook_id, claim_id, ...result, response: 'hello ann' }], new Date());
     await sleep(300);
     return { under };
   });
   expect(await settling.under).toHaveLength(1);
-  const row = await db.selectFrom('webhook_delivery').select(['state', 'last_answer']).executeTakeFirst();
-  expect(row).toEqual({ state: 'delivered', last_answer: null });
+  const row = await db.selectFrom('webhook_delivery').select(['state', 'last_response']).executeTakeFirst();
+  expect(row).toEqual({ state: 'delivered', last_response: null });
 });
 
 it('a deleted profile is removed from its events and from the responses to them', async () => {
@@ -169,7 +169,7 @@ it('a deleted profile is removed from its events and from the responses to them'
   };
   await recordEvents(db, app, [event({ profile_id, payload }), event({ profile_id: other, payload })]);
   await recordEvents(db, app, [event({ profile_id, payload: { ...payload, attributions: {} } })]);
-  await db.updateTable('webhook_delivery').set({ last_answer: 'hello ann' }).execute();
+  await db.updateTable('webhook_delivery').set({ last_response: 'hello ann' }).execute();
   await scrubEventsOf(db, { app_id: app.app_id, profile_id });
 
   const events = await db
@@ -183,8 +183,8 @@ it('a deleted profile is removed from its events and from the responses to them'
     { profile_id: other, customer_user_id: 'ann', payload },
     { profile_id, customer_user_id: null, payload: nameless },
   ]);
-  const answers = await db.selectFrom('webhook_delivery').select(['profile_id', 'last_answer']).execute();
-  for (const one of answers) expect(one.last_answer).toBe(one.profile_id === other ? 'hello ann' : null);
+  const answers = await db.selectFrom('webhook_delivery').select(['profile_id', 'last_response']).execute();
+  for (const one of answers) expect(one.last_response).toBe(one.profile_id === other ? 'hello ann' : null);
 });
 
 /** Waits until a removal has checked who is writing. */

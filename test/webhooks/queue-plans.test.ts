@@ -17,7 +17,7 @@ it('a claim and its settlement read no more than their batch, even if the queue 
     const request = { ...limits, now: now(), leaseUntil, claimId: randomUUID(), held: new Map(), ahead: new Map() };
     const { claimed } = await claimDue(queueDb, request);
     const settlements = claimed.map(({ sequence, webhook_id, claim_id }): Settlement => {
-      const result = { state: 'delivered', due_at: null, status: 200, error: null, answer: null } as const;
+      const result = { state: 'delivered', due_at: null, status: 200, error: null, response: null } as const;
       return { sequence, webhook_id, claim_id, attempted_at: now(), ...result };
     });
     return (await settle(queueDb, settlements, now())).length;

@@ -46,7 +46,7 @@ it('deliveries are listed newest first, by state, with the last response', async
     attempts: 10,
     last_status: 500,
     last_error: null,
-    last_answer: 'broken',
+    last_response: 'broken',
     created_at: expect.stringMatching(/\+0000$/),
     attempted_at: expect.stringMatching(/\+0000$/),
     next_attempt_at: null,
@@ -140,7 +140,7 @@ it('deliveries keep no response that came after their profile was deleted', asyn
   await world.grant('eve');
   await eventually(async () => {
     const [newest] = await listDeliveries(deps, webhookId);
-    expect(newest).toMatchObject({ attempts: 1, last_status: 500, last_answer: null });
+    expect(newest).toMatchObject({ attempts: 1, last_status: 500, last_response: null });
   });
   // Nor can they be replayed while an attempt is still to come.
   const [newest] = await listDeliveries(deps, webhookId);

@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 /** Adds the result of an attempt that was answered with this status. */
 function addResult(settler: Settler, delivery: Claimed | undefined, status: number): void {
-  const attempt = { status, error: null, answer: null, retryAfterS: 0, seconds: 0 };
+  const attempt = { status, error: null, response: null, retryAfterS: 0, seconds: 0 };
   settler.add(delivery!, settlementOf(delivery!, attempt, { at: world.service.deps.now(), random: 0.5 }));
 }
 

@@ -58,7 +58,7 @@ it('https receivers are reached under the name of the URL', async () => {
   expect(await attempt('hook.example', { ca: CERTIFICATE })).toMatchObject({
     status: 200,
     error: null,
-    answer: 'hook.example',
+    response: 'hook.example',
   });
 });
 

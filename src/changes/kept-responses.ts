@@ -1,20 +1,20 @@
-// Answers kept under an Idempotency-Key, per app, operation and profile, for a day.
+// Responses kept under an Idempotency-Key, per app, operation and profile, for a day.
 import { type Kysely, sql } from 'kysely';
-import { ANSWER_SEED } from '../db/advisory-locks.ts';
+import { IDEMPOTENCY_SEED } from '../db/advisory-locks.ts';
 import type { DB } from '../db/types.ts';
 import type { Deps } from '../deps.ts';
 import { type Loop, startLoop } from '../lib/loop.ts';
 
-export interface AnswerKey {
+export interface IdempotencyKey {
   app_id: string;
   profile_id: string;
   operation: 'grant' | 'revoke' | 'set_transaction';
   idempotency_key: string;
 }
 
-export interface KeptAnswer {
+export interface KeptResponse {
   body_sha256: Buffer;
-  answer: string;
+  response: string;
 }
 
 const KEPT_MS = 24 * 3_600_000;
@@ -30,18 +30,22 @@ function expiryCutoff(now: Date): string {
  * request is still running. This is an advisory lock, not a row lock, so a second request learns that immediately
  * instead of waiting behind the first for the profile.
  */
-export async function takeAnswerKey(trx: Kysely<DB>, key: AnswerKey): Promise<boolean> {
+export async function takeKey(trx: Kysely<DB>, key: IdempotencyKey): Promise<boolean> {
   const name = JSON.stringify([key.app_id, key.profile_id, key.operation, key.idempotency_key]);
   const { rows } = await sql<{ is_taken: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${name}, ${ANSWER_SEED})) as is_taken`.execute(trx);
+    select pg_try_advisory_xact_lock(hashtextextended(${name}, ${IDEMPOTENCY_SEED})) as is_taken`.execute(trx);
   return rows[0]?.is_taken === true;
 }
 
-/** Returns the answer kept under the key within the last day. */
-export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Promise<KeptAnswer | undefined> {
+/** Returns the response kept under the key within the last day. */
+export async function findKeptResponse(
+  trx: Kysely<DB>,
+  key: IdempotencyKey,
+  now: Date,
+): Promise<KeptResponse | undefined> {
   return trx
-    .selectFrom('kept_answer')
-    .select(['body_sha256', 'answer'])
+    .selectFrom('kept_response')
+    .select(['body_sha256', 'response'])
     .where('app_id', '=', key.app_id)
     .where('profile_id', '=', key.profile_id)
     .where('operation', '=', key.operation)
@@ -50,12 +54,12 @@ export async function findAnswer(trx: Kysely<DB>, key: AnswerKey, now: Date): Pr
     .executeTakeFirst();
 }
 
-/** Keeps the answer, replacing one that is older than a day. */
-export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, now: Date): Promise<void> {
-  const { body_sha256, answer, ...key } = kept;
-  const values = { body_sha256, answer, kept_at: now.toISOString() };
+/** Keeps the response, replacing one that is older than a day. */
+export async function keepResponse(trx: Kysely<DB>, kept: IdempotencyKey & KeptResponse, now: Date): Promise<void> {
+  const { body_sha256, response, ...key } = kept;
+  const values = { body_sha256, response, kept_at: now.toISOString() };
   await trx
-    .insertInto('kept_answer')
+    .insertInto('kept_response')
     .values({ ...key, ...values })
     .onConflict((conflict) =>
       conflict.columns(['app_id', 'profile_id', 'operation', 'idempotency_key']).doUpdateSet(values),
@@ -63,14 +67,14 @@ export async function keepAnswer(trx: Kysely<DB>, kept: AnswerKey & KeptAnswer, 
     .execute();
 }
 
-/** Deletes up to a batch of answers older than a day and returns how many. Several processes may do so concurrently. */
-export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
+/** Deletes up to a batch of responses older than a day and returns how many. Several processes may do so concurrently. */
+export async function pruneKeptResponses(db: Kysely<DB>, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`
     with old as (
-      select ctid from kept_answer where kept_at <= ${expiryCutoff(now)} order by kept_at limit ${PRUNE_BATCH}
+      select ctid from kept_response where kept_at <= ${expiryCutoff(now)} order by kept_at limit ${PRUNE_BATCH}
       for update skip locked
     )
-    delete from kept_answer using old where kept_answer.ctid = old.ctid`.execute(db);
+    delete from kept_response using old where kept_response.ctid = old.ctid`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }
 
@@ -78,7 +82,7 @@ export async function pruneAnswers(db: Kysely<DB>, now: Date): Promise<number> {
 export function startPruning({ db, log, now }: Pick<Deps, 'db' | 'log' | 'now'>): Loop {
   return startLoop({
     log,
-    name: 'answer retention',
-    run: async () => ((await pruneAnswers(db, now())) < PRUNE_BATCH ? PRUNE_EVERY_MS : 0),
+    name: 'response retention',
+    run: async () => ((await pruneKeptResponses(db, now())) < PRUNE_BATCH ? PRUNE_EVERY_MS : 0),
   });
 }
