@@ -677,13 +677,13 @@ export interface WebhookDelivery {
    */
   forgets_response: Generated<boolean>;
   /**
-   * The first 2 KiB of the last response.
-   */
-  last_response: string | null;
-  /**
    * Why the last attempt failed, if the status does not say it: a refused destination, a timeout, a broken connection.
    */
   last_error: string | null;
+  /**
+   * The first 2 KiB of the last response.
+   */
+  last_response: string | null;
   last_status: number | null;
   profile_id: string;
   /**
