@@ -1,6 +1,5 @@
 // Runs migrations/*.sql in order, each in a transaction, all under one advisory lock so that several processes may
 // start at the same time. Forward only: a database with migrations that this program does not know is refused.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { applySettings, KEEP_ALIVE, splitAddress } from './client.ts';
@@ -16,9 +15,15 @@ import {
   refuseMissingSchema,
   refuseUnknownMigrations,
 } from './migration-refusals.ts';
+import {
+  describeLockHolder,
+  describeOldestTransaction,
+  throwIfInterrupted,
+  tryUntilDone,
+  type WaitOptions,
+} from './migration-waits.ts';
 import { leadsThroughPooler, SHARES_SESSIONS, sharesSessions } from './shared-sessions.ts';
 
-const GIVE_UP_AFTER_MS = 30 * 60_000;
 /** A pooler accepts a client before it has a session for it. */
 const FIRST_ANSWER_MS = 10_000;
 const NO_ANSWER = `The database accepted the connection but answered nothing for ${FIRST_ANSWER_MS / 1000} s: does it hang, or has a pooler in DATABASE_URL no session left?`;
@@ -41,70 +46,8 @@ const SETTINGS = {
   transaction_timeout: '0',
 };
 
-interface MigrationOptions {
-  /** Called with a message that says whom the migration waits for. */
-  report?: (message: string) => void;
-  giveUpAfterMs?: number;
+interface MigrationOptions extends WaitOptions {
   lockWaitMs?: number;
-  /** When aborted, waiting ends and a migration in progress is rolled back. */
-  signal?: AbortSignal;
-}
-
-/** Describes a session so that the operator can find it. Omits what they may not know of another role's session. */
-const SESSION = `concat_ws(', ', 'pid ' || pid, nullif(application_name, ''), state, 'from ' || host(client_addr)) as session`;
-
-/** Names the session that holds the lock. */
-async function describeLockHolder(client: pg.Client): Promise<string> {
-  const { rows } = await client.query(
-    `select ${SESSION} from pg_locks join pg_stat_activity using (pid)
-    where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and granted
-      and pg_locks.database = (select oid from pg_database where datname = current_database())`,
-    [MIGRATION_LOCK],
-  );
-  return rows[0] ? ` (${rows[0].session})` : '';
-}
-
-/** Names the session with the oldest transaction that was open throughout the wait for a lock. */
-async function describeOldestTransaction(client: pg.Client, waitedMs: number): Promise<string> {
-  const { rows } = await client.query(
-    `select ${SESSION} from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - $1 * interval '1 ms'
-      and pid in (select pid from pg_locks where locktype = 'relation')
-    order by xact_start limit 1`,
-    [waitedMs],
-  );
-  return rows[0] ? ` (the oldest: ${rows[0].session})` : '';
-}
-
-/** Throws if the process is to end. */
-function throwIfInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new MigrationError('Interrupted: the next start will continue the migrations.');
-}
-
-interface Waiting {
-  restMs: number;
-  /** Returns the message about the wait, and the one for when it is given up. */
-  describe: () => Promise<{ waits: string; givesUp: string }>;
-}
-
-/** Retries until an attempt succeeds. Reports once what it is waiting for, and gives up rather than wait for ever. */
-async function tryUntilDone(
-  attempt: () => Promise<boolean>,
-  { restMs, describe }: Waiting,
-  { report, giveUpAfterMs = GIVE_UP_AFTER_MS, signal }: MigrationOptions,
-): Promise<void> {
-  const until = performance.now() + giveUpAfterMs;
-  let isReported = false;
-  while (!(await attempt())) {
-    const isOver = performance.now() > until;
-    if (isOver || !isReported) {
-      const { waits, givesUp } = await describe();
-      if (isOver) throw new MigrationError(givesUp);
-      report?.(waits);
-      isReported = true;
-    }
-    await sleep(restMs, undefined, { signal });
-  }
 }
 
 /** Tries to take the lock without queueing for it: a session that waits in a statement cannot say for whom. */
