@@ -30,8 +30,9 @@ const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined
 
 const attribution = fc.record({
   status: fc.constantFrom('organic', 'non_organic', 'unknown'),
-  channel: fc.constantFrom('social', 'search'),
-  campaign: fc.constantFrom('spring', 'Spring', 'émigré', '=1+1'),
+  source: maybe(fc.constantFrom('apple_search_ads', 'Custom')),
+  channel: maybe(fc.constantFrom('social', 'search')),
+  campaign: maybe(fc.constantFrom('spring', 'Spring', 'émigré', '=1+1')),
   ad_group: maybe(fc.constantFrom('g1', 'g2')),
   ad_set: maybe(fc.constantFrom('s1', 's2')),
   creative: maybe(fc.constantFrom('c1', 'c2')),
@@ -55,6 +56,12 @@ function withoutAbsent<T extends object>(record: T): never {
   return JSON.parse(JSON.stringify(record)) as never;
 }
 
+const OFFERS: NonNullable<TransactionRecord['offer']>[] = [
+  { category: 'win_back', type: 'pay_as_you_go', id: 'back10' },
+  { category: 'promotional', type: 'pay_up_front', id: 'Back10' },
+  { category: 'introductory', type: 'pay_up_front', id: null },
+];
+
 const step = fc.record({
   kind: fc.constantFrom('paid', 'paid', 'paid', 'paid', 'free', 'trial'),
   days: fc.oneof(
@@ -72,9 +79,14 @@ const step = fc.record({
   refundHours: maybe(fc.constantFrom(0, 5, 30, 24 * 35, 24 * 400)),
   graceDays: maybe(fc.constantFrom(1, 3, 16)),
   hasIssue: fc.boolean(),
+  /** Hours from the end of the period to the moment at which its billing issue is noticed. */
+  issueHours: fc.constantFrom(0, 0, -30, 24),
   cancelHours: maybe(fc.constantFrom(0, 30, 24 * 20)),
+  /** Whether the renewal was switched on again, so that the moment of the change is not one of a cancellation. */
+  isResumed: fc.constantFrom(false, false, false, true),
+  reason: fc.constantFrom('voluntarily_cancelled', 'billing_error', undefined),
   copy: fc.constantFrom('', '', '', '', '', 'sandbox', 'family'),
-  offer: fc.boolean(),
+  offer: maybe(fc.constantFrom(...OFFERS)),
   country: fc.constantFrom('US', 'us', 'DE', 'FR'),
   paywall: maybe(fc.constantFrom('pw1', 'pw2')),
   placement: maybe(fc.constantFrom('pl1', 'pl2')),
@@ -96,7 +108,7 @@ interface ChainSeed {
 
 function offerOf({ kind, offer }: Step): TransactionRecord['offer'] {
   if (kind === 'trial') return { category: 'introductory', type: 'free_trial', id: null };
-  return offer ? { category: 'win_back', type: 'pay_as_you_go', id: 'back10' } : undefined;
+  return offer;
 }
 
 function priceOf({ kind, cents, country, tax }: Step): TransactionRecord['price'] {
@@ -113,6 +125,7 @@ function subscription({ index, owner, store, begins }: ChainSeed, steps: Step[])
     const expires = purchased + one.days * DAY_MS + one.oddHours * HOUR_MS;
     at = Math.max(expires + one.gapHours * HOUR_MS, purchased);
     const isRefunded = one.refundHours !== undefined;
+    const hasIssue = one.graceDays !== undefined || one.hasIssue;
     return withoutAbsent({
       customer_user_id: `p${owner}`,
       purchase_type: 'subscription',
@@ -126,16 +139,16 @@ function subscription({ index, owner, store, begins }: ChainSeed, steps: Step[])
       purchased_at: text(purchased),
       originally_purchased_at: text(begins),
       expires_at: text(expires),
-      renew_status: one.cancelHours === undefined,
+      renew_status: one.cancelHours === undefined || one.isResumed,
       renew_status_changed_at: one.cancelHours === undefined ? undefined : text(purchased + one.cancelHours * HOUR_MS),
-      billing_issue_detected_at: one.graceDays !== undefined || one.hasIssue ? text(expires) : undefined,
+      billing_issue_detected_at: hasIssue ? text(Math.max(expires + one.issueHours * HOUR_MS, purchased)) : undefined,
       grace_period_expires_at: one.graceDays === undefined ? undefined : text(expires + one.graceDays * DAY_MS),
       offer: offerOf(one),
       paywall_id: one.paywall,
       placement_id: one.placement,
       audience_id: one.audience,
       refunded_at: isRefunded ? text(purchased + one.refundHours! * HOUR_MS) : undefined,
-      cancellation_reason: isRefunded ? 'refund' : one.cancelHours === undefined ? undefined : 'voluntarily_cancelled',
+      cancellation_reason: isRefunded ? 'refund' : one.reason,
     });
   });
 }

@@ -10,13 +10,13 @@ const FILTER_VALUES: Record<string, string[]> = {
   country: ['us', 'de', 'jp', ''],
   store_product_id: ['monthly', 'annual', 'unconfigured', 'weekly'],
   duration: ['Monthly', 'Annual', 'Uncategorized', '3 months', 'Lifetime'],
-  attribution_source: ['custom', ''],
+  attribution_source: ['custom', 'Custom', 'apple_search_ads', ''],
   attribution_status: ['organic', 'non_organic', 'unknown', ''],
   attribution_channel: ['social', ''],
-  attribution_campaign: ['spring', 'Spring', 'émigré'],
-  offer_category: ['introductory', 'win_back', ''],
-  offer_type: ['free_trial', 'pay_as_you_go', ''],
-  offer_id: ['back10', ''],
+  attribution_campaign: ['spring', 'Spring', 'émigré', ''],
+  offer_category: ['introductory', 'promotional', 'win_back', ''],
+  offer_type: ['free_trial', 'pay_as_you_go', 'pay_up_front', ''],
+  offer_id: ['back10', 'Back10', ''],
 };
 
 const RANGES = [
