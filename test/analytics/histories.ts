@@ -100,6 +100,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const SUFFIXES = '0BaCbDcEd';
 
 interface ChainSeed {
+  /** Number of the chain in its store. Chains of different stores have the same ids. */
   index: number;
   owner: number;
   store: string;
@@ -185,7 +186,8 @@ export const history: fc.Arbitrary<World> = fc
   .tuple(fc.integer({ min: 1, max: 8 }), fc.array(seed, { minLength: 4, maxLength: 20 }))
   .chain(([count, seeds]) =>
     fc.tuple(...Array.from({ length: count }, (_, i) => profileOf(i))).map((profiles): World => {
-      const transactions = seeds.flatMap(({ owner, isOneTime, steps, ...rest }, index) => {
+      const transactions = seeds.flatMap(({ owner, isOneTime, steps, ...rest }, i) => {
+        const index = seeds.slice(0, i).filter(({ store }) => store === rest.store).length;
         const chain = { index, owner: owner % count, ...rest };
         return isOneTime ? [oneTime(chain, steps[0]!)] : subscription(chain, steps);
       });
