@@ -1,12 +1,15 @@
 // Totals are a cache: charts answer the same whether totals are complete, half built, out of date or missing.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configureProducts, removeProduct } from '../../src/apps/catalogue.ts';
 import { refreshColumns } from '../../src/facts/columns.ts';
 import { refreshInstallColumns } from '../../src/facts/install-columns.ts';
 import { readKind } from '../../src/facts/kind.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshMoves, refreshTotals } from '../../src/facts/totals.ts';
 import { raiseVersion } from '../../src/facts/version.ts';
+import { PROFILE } from '../profile/world.ts';
+import { SET } from '../purchases/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { APP_ZONE, EXAMPLE } from './examples.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
@@ -90,6 +93,44 @@ function installedBefore(profiles: World['profiles']): object[] {
 
 /** Returns the first quarter of the profiles. */
 const someOf = (profiles: World['profiles']) => profiles.slice(0, Math.ceil(profiles.length / 4));
+
+/** Returns the transactions with each chain belonging to another of the profiles, if there are several. */
+function ownedByOthers({ profiles, transactions }: World): object[] {
+  const customers = profiles.map(({ customer_user_id }) => customer_user_id);
+  return transactions.map((transaction) => {
+    const next = (customers.indexOf(transaction.customer_user_id) + 1) % customers.length;
+    return { ...transaction, customer_user_id: customers[next] };
+  });
+}
+
+/** Returns one transaction of each chain. */
+function lastOfChains({ transactions }: World): World['transactions'] {
+  const chains = transactions.map((one) => [`${one.store} ${one.store_original_transaction_id}`, one] as const);
+  return [...new Map(chains).values()];
+}
+
+/** Sets the transactions over HTTP. */
+async function setAll(home: Home, transactions: World['transactions']): Promise<void> {
+  for (const { customer_user_id, ...body } of transactions) {
+    const headers = { 'service-customer-user-id': customer_user_id };
+    const { status } = await home.call('POST', SET, { key: home.secretKey, headers, body });
+    expect(status).toBe(200);
+  }
+}
+
+async function deleteAll(home: Home, profiles: World['profiles']): Promise<void> {
+  for (const { customer_user_id } of profiles) {
+    const headers = { 'service-customer-user-id': customer_user_id };
+    const { status } = await home.call('DELETE', PROFILE, { key: home.secretKey, headers });
+    expect(status).toBe(204);
+  }
+}
+
+/** The products with other durations, and one more. */
+const PRODUCTS_BEFORE = [
+  ...PRODUCTS.map((product, i) => ({ ...product, duration: PRODUCTS.at(i - 1)!.duration })),
+  { store: 'app_store', store_product_id: 'unconfigured', duration: 'Annual' as const },
+];
 
 const STATES = {
   async complete(home, { transactions }) {
@@ -244,6 +285,38 @@ const STATES = {
     await importProfiles(home, profiles);
     await relabelAll();
     await completeTotals();
+  },
+  async 'of chains that belonged to other profiles'(home, world) {
+    await importTransactions(home, ownedByOthers(world));
+    await completeTotals();
+    await completeColumns();
+    const chains = lastOfChains(world);
+    const half = Math.ceil(chains.length / 2);
+    await setAll(home, chains.slice(0, half));
+    await completeTotals();
+    await refreshSomeMonths();
+    await setAll(home, chains.slice(half));
+    await refreshTotals(service.deps.db, half);
+  },
+  async 'of products that were configured differently'(home, { transactions }) {
+    await configureProducts(home.deps, home.app.app_id, PRODUCTS_BEFORE);
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await completeColumns();
+    await configureProducts(home.deps, home.app.app_id, PRODUCTS);
+    await refreshTotals(service.deps.db, Math.ceil(transactions.length / 4));
+    await refreshSomeMonths();
+    await removeProduct(home.deps, home.app.app_id, { store: 'app_store', store_product_id: 'unconfigured' });
+  },
+  async 'of earlier labels of profiles that were deleted'(home, { profiles, transactions }) {
+    await importProfiles(home, labelledBefore(profiles));
+    await importTransactions(home, transactions);
+    await completeTotals();
+    await completeColumns();
+    await importProfiles(home, profiles);
+    await deleteAll(home, someOf(profiles));
+    await relabelBatch(service.deps.db);
+    await deleteAll(home, profiles.slice(someOf(profiles).length));
   },
 } satisfies Record<string, (home: Home, world: World) => Promise<void>>;
 
@@ -402,7 +475,7 @@ describe.each(Object.entries(STATES))('with totals %s', (state, reachState) => {
     async () => {
       await fc.assert(
         fc.asyncProperty(history, questions(4), async (world, asked) => {
-          const home = await addApp(service, { name: 'Totals', timezone: APP_ZONE });
+          const home = await addApp(service, { name: 'Totals', timezone: APP_ZONE, sharing: 'transfer' });
           await addProducts(home, PRODUCTS);
           if (!/labels|installs/.test(state)) await importProfiles(home, world.profiles);
           await reachState(home, world);
