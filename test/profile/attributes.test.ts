@@ -74,6 +74,7 @@ describe('what is refused, naming the key', () => {
     ['an object', { plan: { a: 1 } }, 'value_error', 'plan'],
     ['an array', { plan: [] }, 'value_error', 'plan'],
     ['infinity', JSON.parse('{"plan": 1e999}'), 'value_error', 'plan'],
+    ['minus infinity', JSON.parse('{"plan": -1e999}'), 'value_error', 'plan'],
     ['U+0000', { plan: 'a\u0000' }, 'value_error', 'plan'],
     ['an unpaired surrogate', { plan: '\ud800' }, 'value_error', 'plan'],
     [
