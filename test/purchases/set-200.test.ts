@@ -224,6 +224,13 @@ test('value_usd is the price if it is given, even in USD; proceeds may equal it,
   expect((await set(period(own({ price })))).total_revenue_usd).toBe(10);
 });
 
+test('a price may be a billion USD, and a million million units of another currency', async () => {
+  const price = { country: 'VN', currency: 'USD', value: 1_000_000_000 };
+  expect((await set(period(own({ price })))).total_revenue_usd).toBe(1_000_000_000);
+  const dong = { ...price, currency: 'VND', value: 1_000_000_000_000, value_usd: 1_000_000_000 };
+  expect((await set(period(own({ price: dong })))).total_revenue_usd).toBe(1_000_000_000);
+});
+
 test('a store named like a member of every object has no commission', async () => {
   await set(ownOneTime({ store: 'constructor' }));
   const fact = await service.database.db
