@@ -231,6 +231,29 @@ test('a price may be a billion USD, and a million million units of another curre
   expect((await set(period(own({ price: dong })))).total_revenue_usd).toBe(1_000_000_000);
 });
 
+test('other dates of a period may be those of its purchase', async () => {
+  const moment = '2025-02-01T00:00:00.123456Z';
+  const body = period(
+    own({
+      purchased_at: moment,
+      originally_purchased_at: moment,
+      renew_status: false,
+      renew_status_changed_at: moment,
+      billing_issue_detected_at: moment,
+      refunded_at: moment,
+      cancellation_reason: 'refund',
+    }),
+  );
+  const shown = moment.replace('Z', '+0000');
+  expect((await set(body)).subscriptions.monthly).toMatchObject({
+    purchased_at: shown,
+    originally_purchased_at: shown,
+    renewal_cancelled_at: shown,
+    billing_issue_detected_at: shown,
+    cancellation_reason: 'refund',
+  });
+});
+
 test('a store named like a member of every object has no commission', async () => {
   await set(ownOneTime({ store: 'constructor' }));
   const fact = await service.database.db
