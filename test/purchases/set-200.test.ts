@@ -254,6 +254,21 @@ test('other dates of a period may be those of its purchase', async () => {
   });
 });
 
+test('every id may have 255 code points of two UTF-16 units each, and a store 50', async () => {
+  const id = (first: string) => `${first}${'😀'.repeat(254)}`;
+  const ids = {
+    store: '😀'.repeat(50),
+    store_product_id: id('p'),
+    store_base_plan_id: id('b'),
+    store_transaction_id: id('t'),
+    store_original_transaction_id: id('t'),
+  };
+  const others = { paywall_id: id('w'), audience_id: id('a'), placement_id: id('l'), variation_id: id('v') };
+  const offer = { category: 'promotional', type: 'pay_up_front', id: id('o') };
+  const { subscriptions } = await set(period({ ...ids, ...others, offer }));
+  expect(subscriptions[ids.store_product_id]).toMatchObject({ ...ids, offer: { offer_id: offer.id } });
+});
+
 test('a store named like a member of every object has no commission', async () => {
   await set(ownOneTime({ store: 'constructor' }));
   const fact = await service.database.db
