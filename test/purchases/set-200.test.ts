@@ -269,6 +269,24 @@ test('every id may have 255 code points of two UTF-16 units each, and a store 50
   expect(subscriptions[ids.store_product_id]).toMatchObject({ ...ids, offer: { offer_id: offer.id } });
 });
 
+test('products and access levels named like members of every object are members of the dictionaries', async () => {
+  for (const name of ['__proto__', 'constructor']) {
+    await addAccessLevel(service, name);
+    await addProduct(service, name, { access_level_id: name });
+    await set(period(own({ store_product_id: name, store_original_transaction_id: `${customer}-${name}` })));
+    const data = await set(
+      ownOneTime({
+        store_product_id: name,
+        store_transaction_id: `${customer}-o-${name}`,
+        store_original_transaction_id: `${customer}-o-${name}`,
+      }),
+    );
+    for (const dictionary of [data.access_levels, data.subscriptions]) expect(Object.keys(dictionary)).toContain(name);
+    const bought = Object.entries(data.non_subscriptions).find(([product]) => product === name);
+    expect(bought?.[1]).toMatchObject([{ store_product_id: name }]);
+  }
+});
+
 test('a store named like a member of every object has no commission', async () => {
   await set(ownOneTime({ store: 'constructor' }));
   const fact = await service.database.db
