@@ -127,6 +127,16 @@ describe('400', () => {
     expect(await take({ revoke_at: '2090-01-01' })).toMatchObject(refused('datetime', ['revoke_at', /ISO 8601/]));
   });
 
+  test('for an access level id of 256 characters, with U+0000 or an unpaired surrogate', async () => {
+    for (const access_level_id of ['x'.repeat(256), '💡'.repeat(256), 'a\u0000', 'a\ud800']) {
+      expect(await take({ access_level_id })).toMatchObject(refused('value_error', ['access_level_id', /./]));
+    }
+    // As many characters as an id may have: a level that the app has not configured.
+    expect(await take({ access_level_id: '💡'.repeat(255) })).toMatchObject(
+      refused('paid_access_level_does_not_exist', ['non_field_errors', /💡/u]),
+    );
+  });
+
   test('if no header names the profile', async () => {
     expect(await revoke(service, { access_level_id: 'premium' }, {})).toMatchObject(
       refused('profile_does_not_exist', ['non_field_errors', /service-customer-user-id/]),
