@@ -113,7 +113,10 @@ describe('a profile that exists', () => {
       attribution: null,
       installed_at: null,
     });
-    expect(await profileOf('ann')).toEqual({ ...before, country: 'DE', fact_country: 'de' });
+    const moved = { ...before, country: 'DE', fact_country: 'de' };
+    expect(await profileOf('ann')).toEqual(moved);
+    await world.profiles({ customer_user_id: 'ann', store: 'play_store' });
+    expect(await profileOf('ann')).toEqual({ ...moved, store: 'play_store', fact_store: 'play_store' });
   });
 
   test('has its attribution replaced as a whole; the superseded one is kept', async () => {
