@@ -4,7 +4,7 @@ import { setStore } from '../../src/apps/catalogue.ts';
 import { createProfile, readProfile } from '../profile/world.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addAccessLevel, addProduct } from '../setup/world.ts';
-import { addEndpoint, chartTotal, listEvents, period, setTransaction } from './world.ts';
+import { addEndpoint, chartTotal, listEvents, oneTime, period, setTransaction } from './world.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -72,6 +72,14 @@ test('access that leaves with its chain is reported as ended; other chains are s
     event_type: 'access_level_updated',
     payload: { event_properties: { is_active: false, profile_has_access_level: false } },
   });
+});
+
+test('a one-time purchase keeps its id when it moves', async () => {
+  for (const customer of ['gina', 'hugo']) await createProfile(service, { customer });
+  const ids = { store_transaction_id: 'kept', store_original_transaction_id: 'kept' };
+  const first = await setTransaction(service, 'gina', oneTime(ids));
+  const moved = await setTransaction(service, 'hugo', oneTime(ids));
+  expect(moved.json.data.non_subscriptions).toEqual(first.json.data.non_subscriptions);
 });
 
 test("a chain is taken over with the amounts that it had, even if today's commission would leave too little proceeds", async () => {
