@@ -54,6 +54,11 @@ test('sandbox and shared transactions of a chain do not begin or continue those 
   ]);
 });
 
+test('a one-time purchase with the id of a subscription does not begin it', () => {
+  const gems = transaction({ purchase_type: 'one_time_purchase', period: 'one_time' });
+  expect(typesOf([gems], [gems, paid])).toEqual([['subscription_started', paid.purchase_no]]);
+});
+
 test('a member that appears is reported once, with its own date', () => {
   const ailing = {
     ...paid,
