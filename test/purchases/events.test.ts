@@ -11,6 +11,8 @@ beforeAll(async () => {
   service = await startService();
   await addAccessLevel(service, 'premium');
   await addProduct(service, 'monthly', { access_level_id: 'premium' });
+  // Another store's product of the same name does not matter.
+  await addProduct(service, 'monthly', { store: 'play_store', duration: 'Annual' });
   await addProduct(service, 'forever', { access_level_id: 'premium', duration: 'Lifetime' });
   await addEndpoint(service);
 });
@@ -84,6 +86,36 @@ test('one-time purchases are reported; a product without a level changes no acce
   const { types } = await createCustomer('carl');
   expect(await types(oneTime())).toEqual(['non_subscription_purchase']);
   expect(await types(oneTime(REFUND))).toEqual(['non_subscription_purchase_refunded']);
+});
+
+test('a one-time purchase is described without members of a subscription, and empty texts as none', async () => {
+  const { set } = await createCustomer('otto');
+  const [bought] = await set(
+    oneTime({
+      originally_purchased_at: '2025-02-01T00:00:00Z',
+      expires_at: FUTURE,
+      renew_status: true,
+      renew_status_changed_at: '2025-02-11T00:00:00Z',
+      billing_issue_detected_at: '2025-02-12T00:00:00Z',
+      grace_period_expires_at: '2099-02-01T00:00:00Z',
+      offer: { category: 'introductory', type: 'pay_up_front', id: '' },
+      ...{ store_base_plan_id: '', paywall_id: '', audience_id: '', placement_id: '', variation_id: '' },
+    }),
+  );
+  expect(bought?.payload.event_properties).toMatchObject({
+    originally_purchased_at: '2025-02-10T00:00:00.000000+0000',
+    expires_at: null,
+    will_renew: false,
+    renew_status_changed_at: null,
+    billing_issue_detected_at: null,
+    grace_period_expires_at: null,
+    offer_id: null,
+    base_plan_id: null,
+    paywall_id: null,
+    audience_id: null,
+    placement_id: null,
+    variation_id: null,
+  });
 });
 
 test('a payload describes the profile and the transaction completely', async () => {
