@@ -220,6 +220,31 @@ test('a grant that has ended by its date or was revoked since a lapse is not rep
   ]);
 });
 
+test('the end of a grant is not reported with the lapse of a subscription that it outlasted', async () => {
+  const named = { 'service-customer-user-id': customer };
+  const soonOver = new Date(Date.now() + 1_000).toISOString();
+  await set(period({ ...ids(), expires_at: inDays(1) }));
+  await pass(1);
+  const premium = { access_level_id: 'premium', expires_at: soonOver };
+  expect(await grant(service, premium, named)).toMatchObject({ status: 200 });
+  await delay(Math.max(0, Date.parse(soonOver) + 50 - Date.now()));
+  const known = (await listEvents(service, profileId)).length;
+  await sweep();
+  const news = (await listEvents(service, profileId)).slice(known);
+  expect(news.map(({ event_type }) => event_type)).toEqual(['subscription_expired']);
+});
+
+test('a refund that is set ahead is reported when it comes, not at the end of the period', async () => {
+  const refund = { refunded_at: inDays(5), cancellation_reason: 'refund' };
+  await set(period({ ...ids(), expires_at: inDays(10), ...refund }));
+  await sweep();
+  const known = ['subscription_refunded', 'access_level_updated'];
+  expect(await types()).toEqual(known);
+  await pass(6);
+  await sweep();
+  expect(await types()).toEqual([...known, 'subscription_expired', 'access_level_updated']);
+});
+
 test('a refund makes a subscription lapse at the moment of the refund', async () => {
   const refund = { refunded_at: '2025-02-05T00:00:00Z', cancellation_reason: 'refund' };
   await set(period({ ...ids(), expires_at: inDays(10), ...refund }));

@@ -219,6 +219,13 @@ test('a price in another currency is converted to USD by the rate of the day, or
   }
 });
 
+test('proceeds in USD may exceed the number of units that a dearer currency costs', async () => {
+  const rate = { rate_date: '2025-02-01', currency: 'KWD', usd_per_unit: '3.2' };
+  await service.database.db.insertInto('currency_rate').values(rate).execute();
+  const price = { country: 'KW', currency: 'KWD', value: 10, proceeds_usd: 27, tax_usd: 3 };
+  expect((await set(period(own({ price })))).total_revenue_usd).toBe(32);
+});
+
 test('value_usd is the price if it is given, even in USD; proceeds may equal it, and tax may equal the proceeds', async () => {
   const price = { country: 'US', currency: 'USD', value: 8, value_usd: 10, proceeds_usd: 10, tax_usd: 10 };
   expect((await set(period(own({ price })))).total_revenue_usd).toBe(10);
