@@ -4,38 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AccessSource, isActive, isInGracePeriod, listAccess } from '../../src/profile/access.ts';
 import type { GrantState, ProfileState, PurchaseState } from '../../src/profile/state.ts';
+import { purchase } from './states.ts';
 
 const NOW = '2025-06-15T12:00:00.000000Z';
-
-function purchase(values: Partial<PurchaseState>): PurchaseState {
-  return {
-    purchase_id: '00000000-0000-0000-0000-000000000000',
-    purchase_type: 'subscription',
-    environment: 'Production',
-    is_family_shared: false,
-    store: 'app_store',
-    store_product_id: 'monthly',
-    store_base_plan_id: null,
-    store_transaction_id: 't1',
-    store_original_transaction_id: 't1',
-    purchased_at: '2025-01-01 00:00:00+00',
-    originally_purchased_at: '2025-01-01 00:00:00+00',
-    expires_at: '2025-02-01 00:00:00+00',
-    renew_status: true,
-    renew_status_changed_at: null,
-    billing_issue_detected_at: null,
-    grace_period_expires_at: null,
-    offer_category: null,
-    offer_type: null,
-    offer_id: null,
-    refunded_at: null,
-    cancellation_reason: null,
-    revenue_nano: '0',
-    access_level_id: 'premium',
-    is_consumable: false,
-    ...values,
-  };
-}
 
 function granted(starts_at: string | null, expires_at: string | null): GrantState {
   return {

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toUsd } from '../../src/lib/money.ts';
 import { renderProfile } from '../../src/profile/object.ts';
-import type { ProfileState, PurchaseState } from '../../src/profile/state.ts';
+import type { ProfileState } from '../../src/profile/state.ts';
+import { purchase } from './states.ts';
 
 const ANNA: ProfileState = {
   app_id: 'app',
@@ -62,32 +63,12 @@ test('timestamp is the moment of the state in whole milliseconds', () => {
 });
 
 test('a purchase and a refund count from their own microsecond on', () => {
-  const bought: PurchaseState = {
-    purchase_id: 'purchase',
+  const bought = purchase({
     purchase_type: 'one_time_purchase',
-    environment: 'Production',
-    is_family_shared: false,
-    store: 'app_store',
-    store_product_id: 'gems',
-    store_base_plan_id: null,
-    store_transaction_id: 'o1',
-    store_original_transaction_id: 'o1',
     purchased_at: '2025-06-15 12:00:00.000001+00',
-    originally_purchased_at: null,
-    expires_at: null,
-    renew_status: null,
-    renew_status_changed_at: null,
-    billing_issue_detected_at: null,
-    grace_period_expires_at: null,
-    offer_category: null,
-    offer_type: null,
-    offer_id: null,
     refunded_at: '2025-06-15 12:00:00.000003+00',
-    cancellation_reason: 'refund',
     revenue_nano: '9990000000',
-    access_level_id: null,
-    is_consumable: true,
-  };
+  });
   const revenueAt = (read_at: string) =>
     renderProfile({ ...ANNA, purchases: [bought], read_at }, { profile_shape: 'dictionary' }).total_revenue_usd;
   const moments = ['12:00:00', '12:00:00.000001', '12:00:00.000002', '12:00:00.000003'];
