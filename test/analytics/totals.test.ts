@@ -410,20 +410,39 @@ test('this month is read from columns by campaign, whose totals are monthly', as
   expect(json.data.revenue.value).toBe(10);
 });
 
+/** Returns a subscription that ended in March, unless it is given another end. */
+const subscribed = (id: string, purchased_at: string, more: object = {}) =>
+  coins('u', {
+    purchase_type: 'subscription',
+    store_transaction_id: id,
+    store_original_transaction_id: id,
+    purchased_at,
+    originally_purchased_at: purchased_at,
+    expires_at: '2025-03-20T12:00:00Z',
+    renew_status: false,
+    ...more,
+  });
+
+test('a stock by campaign that begins this month leaves out what has ended earlier since it was totalled', async () => {
+  const home = await addApp(service, { name: 'Stock', timezone: APP_ZONE });
+  await importProfiles(home, [{ customer_user_id: 'u', attribution: { status: 'non_organic', campaign: 'spring' } }]);
+  const endsThisMonth = { expires_at: '2025-04-05T12:00:00Z' };
+  await importTransactions(home, [subscribed('t1', '2025-02-15T12:00:00Z', endsThisMonth)]);
+  await completeTotals();
+  await importTransactions(home, [subscribed('t1', '2025-02-15T12:00:00Z')]);
+  const question = { chart_id: 'subscriptions_active', segmentation: 'attribution_campaign' };
+  for (const { date, values } of [
+    { date: ['2025-04-15', '2025-04-17'], values: [0, 0, 0] },
+    { date: ['2025-03-19', '2025-03-21'], values: [1, 0, 0] },
+  ]) {
+    const asked = { ...question, date_type: 'purchase_date', period_unit: 'day', filters: { date } };
+    expect(Object.values(await ask(home, asked, APP_ZONE))[0]![0]!.y).toEqual(values);
+  }
+});
+
 test('with columns each fact counts once, including one that is pending, one with a future refund and one that ended today', async () => {
   const home = await addApp(service, { name: 'Other months', timezone: APP_ZONE });
   await importProfiles(home, [{ customer_user_id: 'u' }]);
-  const subscribed = (id: string, purchased_at: string, more: object = {}) =>
-    coins('u', {
-      purchase_type: 'subscription',
-      store_transaction_id: id,
-      store_original_transaction_id: id,
-      purchased_at,
-      originally_purchased_at: purchased_at,
-      expires_at: '2025-03-20T12:00:00Z',
-      renew_status: false,
-      ...more,
-    });
   const toCome = { refunded_at: '2025-05-10T12:00:00Z', cancellation_reason: 'refund' };
   const endedToday = { expires_at: '2025-04-20T12:00:00Z' };
   await importTransactions(home, [
