@@ -29,7 +29,10 @@ export function readProfile(service: TestService, named: Named): Promise<Service
   return service.call('GET', PROFILE, { key: service.secretKey, headers: headersOf(named) });
 }
 
-export function deleteProfile(service: TestService, named: Named): Promise<ServiceResponse> {
+export function deleteProfile(
+  service: Pick<TestService, 'call' | 'secretKey'>,
+  named: Named,
+): Promise<ServiceResponse> {
   return service.call('DELETE', PROFILE, { key: service.secretKey, headers: headersOf(named) });
 }
 

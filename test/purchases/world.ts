@@ -50,7 +50,7 @@ export function oneTime(members: Record<string, unknown> = {}) {
 
 /** Sets the transaction for the profile of this customer, or for the one that the headers name. */
 export function setTransaction(
-  service: TestService,
+  service: Pick<TestService, 'call' | 'secretKey'>,
   named: string | Record<string, string>,
   body: unknown,
 ): Promise<ServiceResponse> {
