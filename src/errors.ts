@@ -95,6 +95,12 @@ export const CONDITIONS = {
     source: null,
     message: () => 'The Content-Type must be application/json.',
   },
+  unsupported_content_encoding: {
+    status: 415,
+    code: 'unsupported_media_type',
+    source: null,
+    message: () => 'The body must not be compressed.',
+  },
   throttled: {
     status: 429,
     code: 'throttled',
@@ -153,6 +159,7 @@ export class ApiError extends Error {
 const DEFAULT_HEADERS: Partial<Record<ConditionName, Record<string, string>>> = {
   not_authenticated: { 'www-authenticate': 'Api-Key' },
   idempotency_in_flight: { 'retry-after': '1' },
+  unsupported_content_encoding: { 'accept-encoding': 'identity' },
   unavailable: { 'retry-after': '1' },
 };
 

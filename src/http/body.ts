@@ -1,4 +1,4 @@
-// Request bodies: JSON in UTF-8 and nothing else (decisions.md 1).
+// Request bodies: JSON in UTF-8 and nothing else, not compressed (decisions.md 1).
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { apiError } from '../errors.ts';
@@ -69,6 +69,12 @@ function parseJson(bytes: Buffer, done: Done<unknown>): void {
 export function registerBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
+    const { 'content-encoding': encoding = 'identity' } = payload.headers;
+    if (encoding.toLowerCase() !== 'identity') {
+      // Read as it is, it would be refused as malformed JSON, and nobody would know why.
+      done(apiError('unsupported_content_encoding'));
+      return;
+    }
     collectBody(payload, request.routeOptions.bodyLimit, (error, bytes = EMPTY) => {
       if (error) done(error);
       // Some clients send the content type with every request, even a DELETE without a body.

@@ -37,6 +37,13 @@ export const RESPONSE_HEADERS: readonly ResponseHeader[] = [
     appliesTo: (status) => status === 401,
   },
   {
+    name: 'Accept-Encoding',
+    description: 'The content encoding of request bodies, if theirs was refused.',
+    schema: { type: 'string', const: 'identity' },
+    isOptional: true,
+    appliesTo: (status) => status === 415,
+  },
+  {
     name: 'Retry-After',
     description: 'Seconds after which the request may be retried.',
     schema: { type: 'integer', minimum: 1 },

@@ -15,6 +15,7 @@ const WITH_BODY: readonly ConditionName[] = [
   'body_not_object',
   'body_too_large',
   'unsupported_media_type',
+  'unsupported_content_encoding',
 ];
 /** The errors that an unwanted body can cause, because it is read all the same. */
 const WITH_UNWANTED_BODY = WITH_BODY.filter((name) => name !== 'body_not_object');

@@ -62,6 +62,7 @@ const PROVOCATIONS: Record<ConditionName, () => Promise<unknown>> = {
   request_timeout: () => sendRaw(service.port, 'POST /slow HTTP/1.1\r\nHost: x\r\n'),
   body_too_large: () => post(service, 'x'.repeat(64 * 1024 + 1)),
   unsupported_media_type: () => post(service, record, { headers: { 'content-type': 'text/plain' } }),
+  unsupported_content_encoding: () => post(service, record, { headers: { 'content-encoding': 'gzip' } }),
   throttled: () =>
     withService({ RATE_LIMIT_ATTRIBUTION_PER_IP: '1' }, async (other) => {
       await post(other, record);

@@ -4,6 +4,7 @@ import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ATTRIBUTION, post } from '../attribution/world.ts';
 import { GRANT } from '../grants/world.ts';
@@ -169,6 +170,13 @@ describe('bodies', () => {
     const head = [`POST ${ATTRIBUTION} HTTP/1.1`, 'Host: x', `Authorization: Api-Key ${service.publicKey}`];
     const bytes = [...head, `Content-Length: ${body.length}`, '', body].join('\r\n');
     expect(await sendRaw(service.port, bytes)).toMatchObject(envelope(415, 'unsupported_media_type'));
+  });
+
+  test('a compressed body is not supported, and says so', async () => {
+    const response = await post(service, gzipSync(JSON.stringify(record)), { headers: { 'content-encoding': 'gzip' } });
+    expect(response).toMatchObject(envelope(415, 'unsupported_media_type'));
+    expect(response.headers['accept-encoding']).toBe('identity');
+    expect(await post(service, record, { headers: { 'content-encoding': 'Identity' } })).toMatchObject({ status: 201 });
   });
 
   test('64 KiB are accepted, a byte more is too large, with a length or in chunks', async () => {
