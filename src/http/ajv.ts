@@ -53,21 +53,16 @@ function listFieldErrors(schema: ObjectSchema, errors: readonly ErrorObject[], b
   const order = listFields(schema);
   // `>>> 0` turns the -1 of an unknown field into the largest uint32, so unknown fields sort last.
   const rank = ({ source }: FieldError) => order.indexOf(source) >>> 0;
-  const fields = [...new Map(found.toReversed().map((field) => [field.source, field])).values()].toReversed();
-  return fields.sort((a, b) => rank(a) - rank(b));
+  const bySource = new Map<string, FieldError>();
+  for (const field of found) if (!bySource.has(field.source)) bySource.set(field.source, field);
+  return [...bySource.values()].sort((a, b) => rank(a) - rank(b));
 }
 
 function isObject(value: unknown): value is object {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-function findError(schema: ObjectSchema, errors: readonly ErrorObject[], body: unknown): ApiError | undefined {
-  if (!isObject(body)) return apiError('body_not_object');
-  const [first, ...rest] = listFieldErrors(schema, errors, body);
-  return first && validationError([first, ...rest]);
-}
-
-/** Compiles a check of values that do not come from requests. It returns the field errors; none means valid. */
+/** Compiles a check of values. It returns the field errors; none means valid. */
 export function compileCheck(schema: ObjectSchema): (value: unknown) => FieldError[] {
   const validate = ajv.compile(schema);
   return (value) => {
@@ -84,11 +79,10 @@ export function compileValidator({
 }: {
   schema: unknown;
 }): (data: unknown) => { value: unknown } | { error: ApiError } {
-  const objectSchema = schema as ObjectSchema;
-  const validate = ajv.compile(objectSchema);
+  const check = compileCheck(schema as ObjectSchema);
   return (data) => {
-    validate(data);
-    const error = findError(objectSchema, validate.errors ?? [], data);
-    return error ? { error } : { value: data };
+    if (!isObject(data)) return { error: apiError('body_not_object') };
+    const [first, ...rest] = check(data);
+    return first ? { error: validationError([first, ...rest]) } : { value: data };
   };
 }
