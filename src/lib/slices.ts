@@ -10,10 +10,14 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /** Does `work` on each item in order, pausing after every `size` items. */
-export async function inSlices<T>(items: readonly T[], size: number, work: (item: T) => void): Promise<void> {
+export async function inSlices<T>(
+  items: readonly T[],
+  size: number,
+  work: (item: T, index: number) => void,
+): Promise<void> {
   for (const [index, item] of items.entries()) {
     if (index > 0 && index % size === 0) await yieldToEventLoop();
-    work(item);
+    work(item, index);
   }
 }
 

@@ -18,16 +18,18 @@ export interface SummedSpan {
   payers: PayerCounts | undefined;
 }
 
-interface Shown {
+interface Segments {
   /** The values of segments, by number. */
   segments: readonly string[];
   maxSeries: number;
 }
 
+type Shown = Pick<Cell, 'place' | 'segment'>;
+
 export async function listCells(
   query: ChartQuery,
   spans: readonly SummedSpan[],
-  { segments, maxSeries }: Shown,
+  { segments, maxSeries }: Segments,
 ): Promise<Cell[]> {
   const seen = new Set(spans.flatMap(({ entries, installs }) => [...entries.listSeen(), ...installs.listSeen()]));
   seen.delete(NO_SEGMENT);
@@ -38,12 +40,15 @@ export async function listCells(
   const numbersOf = (some: typeof ranked) => some.map(({ number }) => number);
   const cells: Cell[] = [];
   for (const summed of spans) {
-    cells.push(...cellsOf(summed, { place: 'total', segment: '' }, undefined));
-    await inSlices(kept, Math.ceil(CELLS_AT_ONCE / Math.max(countPoints(query), 1)), ({ number, segment }) => {
-      cells.push(...cellsOf(summed, { place: 'segment', segment }, [number]));
+    const payers = summed.payers?.count(numbersOf(kept));
+    const add = (shown: Shown, segments: readonly number[] | undefined, count: PayerCount | undefined) => {
+      cells.push(...cellsOf(summed, shown, segments), ...payerCellsOf(summed.index, shown, count));
+    };
+    add({ place: 'total', segment: '' }, undefined, payers?.all);
+    await inSlices(kept, Math.ceil(CELLS_AT_ONCE / Math.max(countPoints(query), 1)), ({ number, segment }, i) => {
+      add({ place: 'segment', segment }, [number], payers?.each[i]);
     });
-    if (others.length > 0) cells.push(...cellsOf(summed, { place: 'other', segment: '' }, numbersOf(others)));
-    cells.push(...payerCells(summed, numbersOf(kept), { segments, hasOthers: others.length > 0 }));
+    if (others.length > 0) add({ place: 'other', segment: '' }, numbersOf(others), payers?.others);
   }
   return cells;
 }
@@ -65,7 +70,7 @@ function shownBy(query: ChartQuery, spans: readonly SummedSpan[]): (segment: { n
 /** Returns the cells of these segments together, or of everything if `segments` is undefined. */
 function cellsOf(
   { index, entries, installs }: SummedSpan,
-  shown: Pick<Cell, 'place' | 'segment'>,
+  shown: Shown,
   segments: readonly number[] | undefined,
 ): Cell[] {
   const sides = [['entries', entries] as const, ['per', installs] as const];
@@ -75,25 +80,15 @@ function cellsOf(
   );
 }
 
-function payerCells(
-  { index, payers }: SummedSpan,
-  kept: readonly number[],
-  { segments, hasOthers }: { segments: readonly string[]; hasOthers: boolean },
-): Cell[] {
-  if (!payers) return [];
-  const { all, each, others } = payers.count(kept);
-  const cells = (place: Cell['place'], segment: string, { range, buckets }: PayerCount): Cell[] =>
-    [...buckets, range].map((count, i) => ({
-      place,
-      segment,
-      side: 'per',
-      span: index,
-      bucket: i < buckets.length ? i + 1 : null,
-      sums: [BigInt(count)],
-    }));
-  return [
-    ...cells('total', '', all),
-    ...each.flatMap((count, i) => cells('segment', segments[kept[i]!]!, count)),
-    ...(hasOthers ? cells('other', '', others) : []),
-  ];
+/** Returns the cells of distinct payers. */
+function payerCellsOf(span: Cell['span'], shown: Shown, count: PayerCount | undefined): Cell[] {
+  if (!count) return [];
+  const { buckets, range } = count;
+  return [...buckets, range].map((payers, i) => ({
+    side: 'per',
+    span,
+    bucket: i < buckets.length ? i + 1 : null,
+    sums: [BigInt(payers)],
+    ...shown,
+  }));
 }
