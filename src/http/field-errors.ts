@@ -38,16 +38,13 @@ const FAULTS: Record<string, (error: ErrorObject) => Fault> = {
   minimum: ({ params }) => rule(`Must be at least ${params.limit}.`),
   maximum: ({ params }) => rule(`Must be at most ${params.limit}.`),
   maxDecimals: ({ schema }) => rule(`Must have at most ${schema} decimal places.`),
-  minItems: ({ params }) => rule(`Must have at least ${counted(params.limit, 'element', 'elements')}.`),
-  maxItems: ({ params }) => rule(`Must have at most ${params.limit} elements.`),
   additionalProperties: () => rule('Unknown field.'),
 };
 
 const PRECEDENCE: readonly ValidationCode[] = ['missing', 'type_error', 'enum', 'datetime', 'value_error'];
 
 function sourceOf({ instancePath, keyword, params }: ErrorObject): string {
-  const parts = instancePath.split('/').slice(1);
-  const names = parts.filter((part) => !/^\d+$/.test(part));
+  const names = instancePath.split('/').slice(1);
   if (keyword === 'required') names.push(params.missingProperty);
   if (keyword === 'additionalProperties') names.push(params.additionalProperty);
   return names.join('.');
