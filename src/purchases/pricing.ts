@@ -57,10 +57,10 @@ const parseDecimal = memoize(MAX_CACHED_DECIMALS, (text): Decimal => {
   return { digits: BigInt(whole + fraction), decimals: fraction.length };
 });
 
-/** Returns the digits of the number with `to` decimals, rounded half away from zero; only for non-negative numbers. */
-function rescale({ digits, decimals }: Decimal, to: number): bigint {
-  if (decimals <= to) return digits * powerOfTen(to - decimals);
-  const divisor = powerOfTen(decimals - to);
+/** Returns an amount in 10^-9, rounded half away from zero; only for amounts that are not negative. */
+function toNano({ digits, decimals }: Decimal): bigint {
+  if (decimals <= NANO_DECIMALS) return digits * powerOfTen(NANO_DECIMALS - decimals);
+  const divisor = powerOfTen(decimals - NANO_DECIMALS);
   return (digits + divisor / 2n) / divisor;
 }
 
@@ -68,25 +68,21 @@ function multiply(a: Decimal, b: Decimal): Decimal {
   return { digits: a.digits * b.digits, decimals: a.decimals + b.decimals };
 }
 
-function toNano(text: string): bigint {
-  return rescale(parseDecimal(text), NANO_DECIMALS);
-}
-
 function revenueOf(record: PricedRecord, book: PriceBook): bigint | FieldError {
   const { price_value, price_value_usd, price_currency, purchased_at } = record;
-  if (price_value_usd !== null) return toNano(price_value_usd);
-  if (price_currency === 'USD') return toNano(price_value);
+  if (price_value_usd !== null) return toNano(parseDecimal(price_value_usd));
+  if (price_currency === 'USD') return toNano(parseDecimal(price_value));
   const rate = book.rateOf(price_currency, purchased_at.slice(0, 10));
-  if (rate !== undefined) return rescale(multiply(parseDecimal(price_value), parseDecimal(rate)), NANO_DECIMALS);
+  if (rate !== undefined) return toNano(multiply(parseDecimal(price_value), parseDecimal(rate)));
   const message = `There is no ${price_currency} rate for the day of purchase or the seven days before it; give value_usd.`;
   return { source: 'price.value_usd', code: 'value_error', message };
 }
 
 function proceedsOf(record: PricedRecord, revenue: bigint, book: PriceBook): bigint {
-  if (record.price_proceeds_usd !== null) return toNano(record.price_proceeds_usd);
+  if (record.price_proceeds_usd !== null) return toNano(parseDecimal(record.price_proceeds_usd));
   const commission = parseDecimal(book.commissionOf(record.store) ?? STORE_COMMISSIONS.get(record.store) ?? '0');
   const kept = { digits: powerOfTen(commission.decimals) - commission.digits, decimals: commission.decimals };
-  return rescale(multiply({ digits: revenue, decimals: NANO_DECIMALS }, kept), NANO_DECIMALS);
+  return toNano(multiply({ digits: revenue, decimals: NANO_DECIMALS }, kept));
 }
 
 /** Returns the amounts of a record, or the faulty field if it has none. */
@@ -100,7 +96,7 @@ export function priceRecord(record: PricedRecord, book: PriceBook): Amounts | Fi
   if (proceeds > revenue) {
     return { source: 'price.proceeds_usd', code: 'value_error', message: 'Must not be more than the price in USD.' };
   }
-  const tax = record.price_tax_usd === null ? 0n : toNano(record.price_tax_usd);
+  const tax = record.price_tax_usd === null ? 0n : toNano(parseDecimal(record.price_tax_usd));
   if (tax > proceeds) {
     return { source: 'price.tax_usd', code: 'value_error', message: 'Must not be more than the proceeds.' };
   }
