@@ -179,14 +179,15 @@ const MAX_REPORTED_FIELDS = 100;
 const MAX_SOURCE_LENGTH = 500;
 
 /**
- * Returns a 400 with one entry per offending field, in the order given, up to a hundred; the code is that of the first.
+ * Returns a 400 with one entry per offending field, in the order given, up to a hundred; the code is that of the first,
+ * of which there must be one.
  */
-export function validationError(fields: readonly [FieldError, ...FieldError[]]): ApiError {
+export function validationError(fields: readonly FieldError[]): ApiError {
   const errors = fields.slice(0, MAX_REPORTED_FIELDS).map(({ source, message }) => ({
     source: source.slice(0, MAX_SOURCE_LENGTH).toWellFormed(),
     errors: [message],
   }));
-  return new ApiError({ errors, error_code: fields[0].code, status_code: 400 });
+  return new ApiError({ errors, error_code: fields[0]!.code, status_code: 400 });
 }
 
 /** Returns a 400 with a single `value_error`. */

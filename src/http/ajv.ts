@@ -82,7 +82,7 @@ export function compileValidator({
   const check = compileCheck(schema as ObjectSchema);
   return (data) => {
     if (!isObject(data)) return { error: apiError('body_not_object') };
-    const [first, ...rest] = check(data);
-    return first ? { error: validationError([first, ...rest]) } : { value: data };
+    const errors = check(data);
+    return errors.length > 0 ? { error: validationError(errors) } : { value: data };
   };
 }

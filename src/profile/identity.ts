@@ -53,8 +53,7 @@ export function readIdentity(message: Headers, aliases: readonly string[]): Sent
     customer_source: customer?.name ?? 'service-customer-user-id',
     profile_id: profile ? readText(problems, profile) : null,
   };
-  const [first, ...others] = problems;
-  if (first) throw validationError([first, ...others]);
+  if (problems.length > 0) throw validationError(problems);
   return identity;
 }
 
@@ -83,10 +82,10 @@ export function requireIdentity(message: Headers, aliases: readonly string[]): S
 export function refuseIdentifiers(body: object, { customer_user_id, customer_source, profile_id }: SentIdentity): void {
   if (customer_user_id !== null || profile_id !== null) return;
   const headers = { customer_user_id: customer_source, profile_id: 'service-profile-id' };
-  const [first, ...others] = Object.entries(headers)
+  const problems = Object.entries(headers)
     .filter(([name]) => !isAbsent((body as Record<string, unknown>)[name]))
     .map(([source, header]): FieldError => {
       return { source, code: 'value_error', message: `Must be sent in the header ${header} instead.` };
     });
-  if (first) throw validationError([first, ...others]);
+  if (problems.length > 0) throw validationError(problems);
 }
