@@ -2,6 +2,7 @@
 // instants) and in the app's own zone (which compares stored days). Both must agree with the figures here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../setup/service.ts';
+import { refreshInstallMonth } from './background.ts';
 import { addApp, askChart, type Home, importProfiles, importTransactions } from './import.ts';
 
 let service: TestService;
@@ -216,6 +217,15 @@ test('facts of any year are counted in any zone', async () => {
       }
     }
   }
+});
+
+test('a day whose edges are not whole quarters of an hour from UTC is counted although its month has columns', async () => {
+  const home = await addApp(service, { name: 'Columns of 1960' });
+  await importProfiles(home, [{ customer_user_id: 'ann', installed_at: '1960-06-01T12:00:00Z' }]);
+  await refreshInstallMonth(service.deps.db);
+  const body = { chart_id: 'installs', period_unit: 'day', filters: { date: ['1960-06-01'] } };
+  const { json } = await askChart(home, body, { 'service-tz': 'Africa/Monrovia' });
+  expect(json.data.common.value).toBe(1);
 });
 
 test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read from', async () => {
