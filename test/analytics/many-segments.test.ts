@@ -215,6 +215,22 @@ describe('at most 500 series', () => {
     expect(await ask(arpu)).toEqual(await ask({ chart_id: 'arpu' }));
   });
 
+  test('when summed up from columns, those that rank highest in the main range are shown', async () => {
+    // On 15 June only c1 to c30 have revenue.
+    const filters = { date, compare_date: ['2025-06-15'], store: ['stripe'] };
+    const series = await ask({ chart_id: 'revenue', filters });
+    expect(series.slice(1, 4).map(({ type }) => type)).toEqual(['c520', 'c519', 'c518']);
+    expect(figures(series.at(-1)!)).toEqual([253, 253, 0, 0]);
+  });
+
+  test('when summed up from columns, the last two of exactly 500 segments are shown as "Other"', async () => {
+    const campaigns = Array.from({ length: 500 }, (_, i) => `c${i + 1}`);
+    const filters = { date, attribution_campaign: campaigns, store: ['stripe'] };
+    const series = await ask({ chart_id: 'revenue', filters });
+    expect(series).toHaveLength(500);
+    expect(series.at(-1)).toMatchObject({ type: 'other', value: 3 });
+  });
+
   test('need no "other" for exactly 499 segments', async () => {
     const campaigns = Array.from({ length: 499 }, (_, i) => `c${i + 1}`);
     const series = await ask({ chart_id: 'revenue', filters: { date, attribution_campaign: campaigns } });
