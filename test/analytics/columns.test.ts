@@ -128,6 +128,11 @@ describe('rows', () => {
     expect(counted).toEqual(countPlainly(columns));
   });
 
+  test('none pass if a column excludes all', () => {
+    const closed = { ...column(5, 31), passes: new Uint8Array(5) };
+    expect(selectRows(SIZE, [column(7, 33), closed])).toHaveLength(0);
+  });
+
   test('all pass if no column excludes any', () => {
     const open = { ...column(5, 31), passes: new Uint8Array(5).fill(1) };
     expect(selectRows(SIZE, [open])).toHaveLength(SIZE);
@@ -135,6 +140,12 @@ describe('rows', () => {
 });
 
 describe('sums', () => {
+  test('have room for every segment and for what belongs to none', () => {
+    const sums = new ColumnSums(2, 0, 3);
+    for (const segment of [NO_SEGMENT, 0, 1, 2]) sums.addSums(segment, 1, { facts: 1, sums: [] });
+    expect(sums.listSeen()).toEqual([NO_SEGMENT, 0, 1, 2]);
+  });
+
   test('are exact beyond what one number can hold', () => {
     const sums = new ColumnSums(2, 1, 5);
     // 9,007,199,254,740,993 is the first whole number that a double cannot represent.
@@ -192,6 +203,17 @@ describe('payers', () => {
     expect([0, 1, 2, 3].map((segment) => payers.payersOf(segment))).toEqual([1, 2, 1, 0]);
     const count = (range: number, ...buckets: number[]) => ({ range, buckets: Int32Array.from(buckets) });
     expect(payers.count([0])).toMatchObject({ all: count(2, 1, 2), each: [count(1, 1, 1)], others: count(2, 0, 2) });
+  });
+
+  test('may have far more segments than there are pages', () => {
+    const [PROFILES, SEGMENTS] = [3_000, 5];
+    const payers = new PayerCounts(1, SEGMENTS);
+    for (let segment = 0; segment < SEGMENTS; segment++) {
+      for (let profile = 0; profile < PROFILES; profile++) payers.add(payers.placeOf(profile), 0, segment, 1);
+    }
+    const { all, each } = payers.count([0, 1, 2, 3, 4]);
+    expect(all.range).toBe(3_000);
+    expect(each.map(({ range }) => range)).toEqual([3_000, 3_000, 3_000, 3_000, 3_000]);
   });
 
   test('that are set apart count if more was bought than taken off', () => {

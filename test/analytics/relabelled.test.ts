@@ -3,17 +3,27 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART_IDS, chart, segmentationsOf } from '../../src/analytics/catalogue.ts';
+import { PURCHASES } from '../../src/analytics/entries.ts';
 import { readFactsState } from '../../src/analytics/facts-state.ts';
-import { FactMemory, REMEMBERED_AMOUNTS, REMEMBERED_DAYS, WIDTH } from '../../src/analytics/relabelled/memory.ts';
+import { LabelMemory } from '../../src/analytics/relabelled/labels.ts';
+import {
+  AMOUNTS_AT,
+  FactMemory,
+  REMEMBERED_AMOUNTS,
+  REMEMBERED_DAYS,
+  WIDTH,
+} from '../../src/analytics/relabelled/memory.ts';
 import {
   createRelabelledReader,
   type ReadRelabelled,
   type Relabelled,
 } from '../../src/analytics/relabelled/profiles.ts';
 import { type FactLists, factsByPlace, MAX_FACTS_READ } from '../../src/analytics/relabelled/reads.ts';
+import { sumRelabelled } from '../../src/analytics/relabelled/sums.ts';
 import { readChartRequest } from '../../src/analytics/request.ts';
 import { relabelBatch } from '../../src/facts/relabel.ts';
 import { refreshTotals } from '../../src/facts/totals.ts';
+import { momentCode } from '../../src/facts/totals-schema.ts';
 import { raiseVersion } from '../../src/facts/version.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { history, NOW, PRODUCTS } from './histories.ts';
@@ -252,6 +262,58 @@ describe('the memory', () => {
     memory.prepare(2, { firstPending: 1, now: 300_000 });
     expect(memory.find(1, 2)).toBeUndefined();
     expect(memory.room).toBe(all);
+  });
+
+  test('keeps an app that has been queried meanwhile, and takes room for a profile once', () => {
+    const memory = new FactMemory();
+    const all = memory.room;
+    memory.prepare(1, { firstPending: 1, now: 0 });
+    for (const _ of ['by one query', 'by another']) memory.add(1, 1, factsOf(10));
+    memory.prepare(1, { firstPending: 1, now: 200_000 });
+    memory.prepare(2, { firstPending: 1, now: 400_000 });
+    expect(memory.find(1, 1)).toHaveLength(10 * WIDTH);
+    memory.prepare(1, { firstPending: 2, now: 400_000 });
+    expect(memory.room).toBe(all);
+  });
+
+  test('of labels knows those with lower keys and the last key for which it grew', async () => {
+    const { db } = service.deps;
+    const labels = new LabelMemory();
+    await db
+      .insertInto('dim_attribution')
+      .values(
+        [4_000, 4_096].map((attribution_key) => ({
+          attribution_key,
+          tuple_hash: Buffer.from(`label ${attribution_key}`),
+          status_key: attribution_key - 3_000,
+          ad_set: `ad set ${attribution_key}`,
+        })),
+      )
+      .execute();
+    await labels.learn(db, [4_000]);
+    await labels.learn(db, [4_096]);
+    expect([4_000, 4_096].map((key) => labels.isKnown(key))).toEqual([true, true]);
+    expect([4_000, 4_096].map((key) => labels.numbersOf('status_key')[key])).toEqual([1_000, 1_096]);
+    expect([4_000, 4_096].map((key) => labels.numbersOf('ad_set')[key])).toEqual([1, 2]);
+  });
+
+  test('sums more cells than it had room for at first', () => {
+    const fact = factsOf(1).fill(Number.NaN, 0, REMEMBERED_DAYS.length);
+    fact[momentCode('purchased')] = 20_000;
+    fact[AMOUNTS_AT + REMEMBERED_AMOUNTS.indexOf('revenue')] = 7_000_001;
+    const profiles = Array.from({ length: 300 }, (_, i) => {
+      const keys = { earlier: 0, later: i + 1 };
+      return { facts: fact, totalKeys: keys, labelKeys: keys };
+    });
+    const entries = { ...PURCHASES, where: [] };
+    const { keys, facts, amounts } = sumRelabelled(profiles, entries, {
+      edges: [20_000, 20_001],
+      horizon: 20_001,
+      by: 'totalKeys',
+    });
+    expect(keys).toEqual(Array.from({ length: 301 }, (_, key) => key));
+    expect(facts).toEqual([-300, ...profiles.map(() => 1)]);
+    expect(amounts[0]).toEqual([-2_100_000_300n, ...profiles.map(() => 7_000_001n)]);
   });
 
   const COLUMNS = [...REMEMBERED_DAYS, ...REMEMBERED_AMOUNTS];
