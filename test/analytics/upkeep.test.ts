@@ -246,6 +246,7 @@ test('a month whose columns cannot be built is left alone for a while, and the n
     expect(await listAppended(home)).toEqual([]);
     const failed = createFailedMonths();
     await expect(refreshColumns(db, ANY_MONTH, failed)).rejects.toThrow('no_january');
+    expect([...failed.keys()].map((month) => failed.getRemainingTTL(month) > 50_000)).toEqual([true]);
     expect(await refreshColumns(db, ANY_MONTH, failed)).toBe(1);
     expect(await listAppended(home)).toEqual([0]);
   } finally {
