@@ -87,6 +87,18 @@ test.each(['month', 'day'])('a moved fact is totalled under every part of its ne
   }
 });
 
+test('a round over several apps counts the facts of the app that had the most', async () => {
+  const { db } = service.deps;
+  const homes = [await addApp(service, { name: 'Most' }), await addApp(service, { name: 'Least' })];
+  for (const home of homes) {
+    await label(home, 'organic');
+    await buy(home);
+  }
+  await buy(homes[0]!, { store_transaction_id: 't2', store_original_transaction_id: 't2' });
+  expect(await refreshTotals(db)).toMatchObject({ count: 2 });
+  expect(await refreshTotals(db)).toMatchObject({ count: 0 });
+});
+
 test('a locked fact is left for later, and the others are totalled', async () => {
   const { db } = service.deps;
   const home = await addApp(service, { name: 'Held' });
