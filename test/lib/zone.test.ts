@@ -18,6 +18,9 @@ test.each([
   ['America/Recife', '2000-10-12', '2000-10-12T00:00:00.000000-0200'],
   // The offset is 44 minutes and a half.
   ['Africa/Monrovia', '1971-06-01', '1971-06-01T00:00:00.000000-0044'],
+  // Changes are known up to the end of 2100; from then on, the last offset applies.
+  ['Europe/Berlin', '2100-08-05', '2100-08-05T00:00:00.000000+0200'],
+  ['Europe/Berlin', '2101-08-05', '2101-08-05T00:00:00.000000+0100'],
 ])('%s: %s starts at %s', (name, date, expected) => {
   expect(starts(name, date)).toBe(expected);
 });
