@@ -228,35 +228,45 @@ test('a day whose edges are not whole quarters of an hour from UTC is counted al
   expect(json.data.common.value).toBe(1);
 });
 
-test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read from', async () => {
-  const home = await addApp(service, { name: 'Now' });
+/** Imports subscriptions of one person, and counts those that are active on a day, wherever the figure is read from. */
+async function countActive(name: string, subscriptions: Record<string, unknown>[], day: string): Promise<number[]> {
+  const home = await addApp(service, { name });
   await importProfiles(home, [{ customer_user_id: 'ann', installed_at: '2025-01-01T00:00:00Z' }]);
-  const openedAt = (purchased_at: string) => ({
-    customer_user_id: 'ann',
-    purchase_type: 'subscription',
-    store: 'stripe',
-    store_product_id: 'p',
-    store_transaction_id: purchased_at,
-    store_original_transaction_id: purchased_at,
-    price: { country: 'CL', currency: 'USD', value: 1 },
-    purchased_at,
-    originally_purchased_at: purchased_at,
-    expires_at: '2026-07-01T00:00:00Z',
-    renew_status: true,
-  });
-  await importTransactions(home, [openedAt('2026-06-01T00:00:00.000998Z'), openedAt('2026-06-01T00:00:00.000999Z')]);
-  const countOpen = async (filters: object, headers: Record<string, string>) => {
-    const body = {
-      chart_id: 'subscriptions_active',
-      period_unit: 'day',
-      filters: { date: ['2026-06-01'], ...filters },
-    };
+  await importTransactions(
+    home,
+    subscriptions.map((members, i) => ({
+      customer_user_id: 'ann',
+      purchase_type: 'subscription',
+      store: 'stripe',
+      store_product_id: 'p',
+      store_transaction_id: `s${i}`,
+      store_original_transaction_id: `s${i}`,
+      price: { country: 'CL', currency: 'USD', value: 1 },
+      originally_purchased_at: members.purchased_at,
+      expires_at: '2026-07-01T00:00:00Z',
+      renew_status: true,
+      ...members,
+    })),
+  );
+  const countIn = async (filters: object, headers: Record<string, string>) => {
+    const body = { chart_id: 'subscriptions_active', period_unit: 'day', filters: { date: [day], ...filters } };
     return (await askChart(home, body, headers)).json.data.common.data[0].values[0].y;
   };
   const places = [{}, { store: ['stripe'], country: ['CL'] }];
-  const counts = places.flatMap((filters) => [
-    countOpen(filters, {}),
-    countOpen(filters, { 'service-tz': 'Asia/Tokyo' }),
-  ]);
-  expect(await Promise.all(counts)).toEqual([1, 1, 1, 1]);
+  return Promise.all(
+    places.flatMap((filters) => [countIn(filters, {}), countIn(filters, { 'service-tz': 'Asia/Tokyo' })]),
+  );
+}
+
+test('a stock counts what opened before now, the last microsecond of the millisecond, wherever it is read from', async () => {
+  const openings = ['2026-06-01T00:00:00.000998Z', '2026-06-01T00:00:00.000999Z'];
+  const subscriptions = openings.map((purchased_at) => ({ purchased_at }));
+  expect(await countActive('Openings', subscriptions, '2026-06-01')).toEqual([1, 1, 1, 1]);
+});
+
+test('a stock counts what is refunded after now, the last microsecond of the millisecond, wherever it is read from', async () => {
+  const subscriptions = ['2026-06-01T00:00:00.000999Z', '2026-06-01T00:00:00.001Z'].map((refunded_at) => {
+    return { purchased_at: '2026-05-01T00:00:00Z', refunded_at, cancellation_reason: 'refund', renew_status: false };
+  });
+  expect(await countActive('Refunds', subscriptions, '2026-05-15')).toEqual([1, 1, 1, 1]);
 });
