@@ -72,6 +72,9 @@ async function ask(body: object): Promise<Series[]> {
   return first!;
 }
 
+/** The filter for the campaigns 1 to `count`. */
+const lowest = (count: number) => ({ attribution_campaign: Array.from({ length: count }, (_, i) => `c${i + 1}`) });
+
 const figures = ({ value, values }: Series) => [value, ...values.map(({ y }) => y)];
 
 describe('at most 500 series', () => {
@@ -169,10 +172,10 @@ describe('at most 500 series', () => {
   test('are the same with more labels than the process holds, including those of other apps', async () => {
     const { deps, app } = service;
     const segmentation = dimension('attribution_campaign');
-    const bodies = ['revenue', 'arpu', 'arppu'].map((chart_id) => ({
-      chart_id,
-      filters: { date, attribution_status: ['non_organic'] },
-    }));
+    const filtersOf = [{ attribution_status: ['non_organic'] }, lowest(499), lowest(500)];
+    const bodies = ['revenue', 'arpu', 'arppu'].flatMap((chart_id) =>
+      filtersOf.map((filters) => ({ chart_id, filters: { date, ...filters } })),
+    );
     const askAll = () => Promise.all(bodies.map(ask));
     const before = await askAll();
     expect((await numberSegments(deps.db, { segmentation }))?.values).toContain('c520');
@@ -232,10 +235,16 @@ describe('at most 500 series', () => {
   });
 
   test('need no "other" for exactly 499 segments', async () => {
-    const campaigns = Array.from({ length: 499 }, (_, i) => `c${i + 1}`);
-    const series = await ask({ chart_id: 'revenue', filters: { date, attribution_campaign: campaigns } });
+    const series = await ask({ chart_id: 'revenue', filters: { date, ...lowest(499) } });
     expect(series).toHaveLength(500);
     expect(series.at(-1)).toMatchObject({ type: 'c1', value: 1 });
+  });
+
+  test('of 500 segments end with an "other" of two', async () => {
+    const series = await ask({ chart_id: 'revenue', filters: { date, ...lowest(500) } });
+    expect(series).toHaveLength(500);
+    expect(series.at(-2)).toMatchObject({ type: 'c3', value: 3 });
+    expect(series.at(-1)).toMatchObject({ type: 'other', value: 3 });
   });
 });
 
