@@ -11,6 +11,7 @@ import { judgeClock, judgeConnections, judgeDisk, judgeVersion } from '../../src
 import { checkCharts, judgeCharts } from '../../src/operations/work-checks.ts';
 import { resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { toStored } from '../../src/webhooks/secrets.ts';
+import { oneTime, setTransaction } from '../purchases/world.ts';
 import { createTestDatabase } from '../setup/database.ts';
 import { startService, type TestService } from '../setup/service.ts';
 import { addProfile } from '../setup/world.ts';
@@ -128,6 +129,22 @@ describe('on a real database', () => {
     await db.deleteFrom('webhook').execute();
   });
 
+  test('deliveries that wait for a suspended webhook are not pending', async () => {
+    await addWebhook({ state: 'suspended' });
+    const { db } = service.database;
+    await sql`
+      insert into webhook_delivery (sequence, webhook_id, profile_id, queued_at)
+      select n, webhook_id, gen_random_uuid(), clock_timestamp() + make_interval(hours => hours)
+      from webhook, (values (4, -1), (5, 1)) waiting (n, hours)`.execute(db);
+    expect(await messageOf('webhooks')).toMatch(/^Webhooks: 1 suspended \([^)]*\)\.$/);
+    expect((await examine(deps, { charts: false })).find(({ check }) => check === 'webhooks')?.figures).toMatchObject({
+      pending: 0,
+      oldest_pending_seconds: null,
+      ahead_of_clock: 0,
+    });
+    await sql`delete from webhook_delivery where sequence in (4, 5)`.execute(db);
+  });
+
   test('deliveries that are delayed because the clock was set back are reported', async () => {
     await addWebhook({});
     const { db } = service.database;
@@ -141,6 +158,9 @@ describe('on a real database', () => {
     );
     await set('queued_at', 1);
     expect(await messageOf('webhooks')).toMatch(/1 delivery is scheduled in the future because .*`sps webhook resume`/);
+    // Clocks of processes are not exactly alike.
+    await sql`update webhook_delivery set queued_at = clock_timestamp() + interval '30 s'`.execute(db);
+    expect(await messageOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
     await set('queued_at', 0);
     await set('due_at', 9);
     expect(await messageOf('webhooks')).toBe('1 webhook is enabled; 1 delivery is pending.');
@@ -197,6 +217,18 @@ describe('on a real database', () => {
     await sql`delete from fact_pending`.execute(db);
     await addProfile(service, 'anna');
     expect(await statesOf()).toMatchObject({ totals: 'ok' });
+  });
+
+  test('facts of which the totals have an earlier image or label are counted, too', async () => {
+    const { db } = service.database;
+    const named = { key: service.secretKey, headers: { 'service-customer-user-id': 'bert' } };
+    await service.call('POST', '/api/v2/server-side-api/profile/', { ...named, body: {} });
+    expect((await setTransaction(service, 'bert', oneTime())).status).toBe(200);
+    await sql`insert into fact_retired select * from fact_transaction`.execute(db);
+    await sql`insert into fact_moved select 1, * from fact_transaction`.execute(db);
+    expect(await messageOf('totals')).toBe('3 facts are waiting to be added to the totals.');
+    await sql`truncate fact_pending, fact_retired, fact_moved`.execute(db);
+    expect(await messageOf('totals')).toBe('0 facts are waiting to be added to the totals.');
   });
 
   test('profiles whose label is pending are counted', async () => {
@@ -333,6 +365,13 @@ describe('judgements', () => {
   });
 
   test.each([
+    [31_000, "The database's clock is 31.0 s ahead of this machine's"],
+    [-1_500, "The database's clock is 1.5 s behind this machine's"],
+  ])('of a clock %i ms ahead say which one is ahead', (skew, message) => {
+    expect(judgeClock(skew, 0).message).toContain(message);
+  });
+
+  test.each([
     [100, 200, 'ok'],
     [6, 1_000, 'ok'],
     [4, 20, 'ok'],
@@ -351,5 +390,6 @@ describe('judgements', () => {
       state: 'warning',
       message: expect.stringMatching(/mrr of the app a, took 2001 ms\. Only 2 of 4/),
     });
+    expect(judgeCharts(timed, 2).message).not.toContain('Only');
   });
 });
