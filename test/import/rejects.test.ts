@@ -65,6 +65,17 @@ describe('rejects of an earlier run', () => {
     expect(await readFile(join(folder, 'corrected.rejects.1.ndjson'), 'utf8')).toBe(corrected);
   });
 
+  test('are named in the order in which they were set aside, of which some may be gone', async () => {
+    for (let i = 1; i <= 11; i++) {
+      await run('many', 1);
+      await writeFile(join(folder, 'many.rejects.ndjson'), `corrected ${i}`);
+    }
+    await rm(join(folder, 'many.rejects.1.ndjson'));
+    expect(await run('many')).toEqual(
+      [2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((number) => `many.rejects.${number}.ndjson`),
+    );
+  });
+
   test('are named even if the run that set them aside was interrupted', async () => {
     await run('cut', 1, 5);
     await writeFile(join(folder, 'cut.rejects.ndjson'), 'corrected');
