@@ -26,3 +26,14 @@ test.each([
 ])('a millionth less the commission %s is rounded half up', (commission, proceeds_nano) => {
   expect(amountsOf({ value: 0.000001, value_usd: 0.000001 }, { commission })).toMatchObject({ proceeds_nano });
 });
+
+test.each([
+  ['app_store', undefined, 7_000_000_000n],
+  ['play_store', undefined, 7_000_000_000n],
+  ['stripe', undefined, 10_000_000_000n],
+  ['play_store', '0.15', 8_500_000_000n],
+])('%s with the commission %s', (store, commission, proceeds_nano) => {
+  const body = oneTime({ store, price: { country: 'US', currency: 'USD', value: 10 } });
+  const book = { rateOf: () => undefined, commissionOf: () => commission };
+  expect(priceRecord(toRecord(body as TransactionBody), book)).toMatchObject({ proceeds_nano });
+});
