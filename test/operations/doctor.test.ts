@@ -1,5 +1,7 @@
 // `sps doctor`: what it says about a healthy database, and about each thing that can be wrong.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHART_IDS } from '../../src/analytics/catalogue.ts';
@@ -7,7 +9,13 @@ import { createDb } from '../../src/db/client.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createLog } from '../../src/log.ts';
 import { examine } from '../../src/operations/doctor.ts';
-import { judgeClock, judgeConnections, judgeDisk, judgeVersion } from '../../src/operations/server-checks.ts';
+import {
+  checkDisk,
+  judgeClock,
+  judgeConnections,
+  judgeDisk,
+  judgeVersion,
+} from '../../src/operations/server-checks.ts';
 import { checkCharts, judgeCharts } from '../../src/operations/work-checks.ts';
 import { resumeWebhook } from '../../src/webhooks/endpoints.ts';
 import { toStored } from '../../src/webhooks/secrets.ts';
@@ -103,7 +111,8 @@ describe('on a real database', () => {
     const { db } = service.database;
     await sql`
       insert into webhook_delivery (sequence, webhook_id, profile_id, state)
-      select 1, webhook_id, gen_random_uuid(), 'dead' from webhook`.execute(db);
+      select n, webhook_id, gen_random_uuid(), ended.state
+      from webhook, (values (1, 'dead'), (6, 'delivered')) ended (n, state)`.execute(db);
     expect(await messageOf('webhooks')).toContain('1 dead delivery');
     await db.deleteFrom('webhook').execute();
     expect(await statesOf()).toMatchObject({ webhooks: 'ok' });
@@ -309,7 +318,24 @@ test('if the database cannot be reached, every check reports a problem and docto
     ['totals', 'problem'],
     ['charts', 'problem'],
   ]);
-  expect(findings[0]?.message).toContain('ECONNREFUSED');
+  expect(findings[0]?.message).toBe('The check failed: connect ECONNREFUSED 127.0.0.1:9.');
+});
+
+test('a chart that fails is a problem, not a fast chart; nothing is drawn unless asked for', async () => {
+  const settings = { max: 1, statementTimeoutMs: 1_000, applicationName: 'doctor' };
+  const analyticsDb = createDb({ ...settings, connectionString: 'postgres://postgres@127.0.0.1:9/x' }, () => {});
+  const chartsOf = async (charts: boolean) =>
+    (await examine({ ...deps, analyticsDb }, { charts })).find(({ check }) => check === 'charts');
+  expect(await chartsOf(true)).toMatchObject({ state: 'problem' });
+  expect(await chartsOf(false)).toBeUndefined();
+  await analyticsDb.destroy();
+});
+
+test('the space of a disk is what its file system says', async () => {
+  const { blocks, bsize } = await statfs(tmpdir());
+  const { figures } = await checkDisk(tmpdir());
+  expect(figures?.all_bytes).toBe(blocks * bsize);
+  expect(figures?.free_bytes).toBeLessThan(blocks * bsize);
 });
 
 describe('judgements', () => {
