@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   configureProducts,
   listProducts,
+  listStores,
   type NewProduct,
   parseProducts,
   removeProduct,
@@ -251,6 +252,16 @@ test('a product that nobody bought can be removed; the same id in another store 
   );
 });
 
+test('an empty access level is none', async () => {
+  await configureProducts(world.database, appId, [{ ...ANNUAL, store_product_id: 'opens none', access_level_id: '' }]);
+  expect(await listProducts(world.database, appId)).toContainEqual({
+    ...ANNUAL,
+    store_product_id: 'opens none',
+    access_level_id: null,
+    is_consumable: false,
+  });
+});
+
 /** Returns a grant of the level to a new profile. */
 async function grantOf(access_level_id: string): Promise<NewGrant> {
   await world.profiles({ customer_user_id: access_level_id });
@@ -306,6 +317,7 @@ test('a grant that waits for the removal of its level is refused; it does not fa
 test.each([
   [{ store: 'stripe', commission: '1.5' }, 'A commission must be a fraction from 0 to 1'],
   [{ store: 'stripe', commission: '2' }, 'A commission must be a fraction from 0 to 1'],
+  [{ store: 'stripe', commission: '0.1234567890' }, 'A commission must be a fraction from 0 to 1'],
   [{ store: 'stripe', commission: '15%' }, 'A commission must be a fraction from 0 to 1'],
   [{ store: 'stripe' }, 'Give a commission, a title or both.'],
   [{ store: 'stripe', title: ' ' }, 'A title must have 1 to 100 characters.'],
@@ -316,9 +328,18 @@ test.each([
   await expect(setStore(world.database, appId, input)).rejects.toThrow(message);
 });
 
+test.each(['0', '1', '1.000000000', '0.123456789'])('the commission %s is kept as it was given', async (commission) => {
+  await setStore(world.database, appId, { store: 'fair', commission });
+  expect(await listStores(world.database, appId)).toContainEqual({ store: 'fair', commission, title: null });
+});
+
 test('the characters of a store and its title are code points', async () => {
   const [store, title] = ['🛒'.repeat(50), '🛒'.repeat(100)];
   await setStore(world.database, appId, { store, title });
-  const setting = await world.database.db.selectFrom('store_setting').select(['store', 'title']).executeTakeFirst();
+  const setting = await world.database.db
+    .selectFrom('store_setting')
+    .select(['store', 'title'])
+    .where('store', '=', store)
+    .executeTakeFirst();
   expect(setting).toEqual({ store, title });
 });
