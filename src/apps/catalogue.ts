@@ -108,7 +108,6 @@ export async function configureProducts(
     for (let from = 0; from < rows.length; from += PER_STATEMENT) {
       await upsertProducts(trx, rows.slice(from, from + PER_STATEMENT));
     }
-    await raiseVersion(trx, app.app_key);
   });
   await rederiveProducts(db, app);
 }
@@ -126,9 +125,7 @@ export async function removeProduct(
   const app = await getApp({ db }, appId);
   const isRemoved = await inTransaction(db, async (trx) => {
     await lockProducts(trx, app.app_key);
-    const wasThere = await deleteProduct(trx, { app_id: app.app_id, ...product });
-    await raiseVersion(trx, app.app_key);
-    return wasThere;
+    return deleteProduct(trx, { app_id: app.app_id, ...product });
   });
   const derived = await rederiveProduct(db, app, product);
   if (!isRemoved && derived === 0) {
