@@ -96,6 +96,14 @@ describe('at most 500 series', () => {
     expect(figures(series.at(-1)!)).toEqual([22, 22, 0, 0]);
   });
 
+  test('are ranked by the range itself, not by the one it is compared with', async () => {
+    const filters = { date: ['2025-02-01', '2025-02-28'], compare_date: ['2025-01-01', '2025-01-31'] };
+    const series = await ask({ chart_id: 'revenue', filters });
+    // Nobody paid in February, so code points decide.
+    expect(series.slice(1, 4).map(({ type }) => type)).toEqual(['c1', 'c10', 'c100']);
+    expect(series).toHaveLength(500);
+  });
+
   test('of a ratio end with the revenue of the others over their installs', async () => {
     const series = await ask({ chart_id: 'arpu' });
     const { type, value, values } = series.at(-1)!;
