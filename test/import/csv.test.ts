@@ -212,6 +212,15 @@ test('numbers and booleans are read according to the type of the member; anythin
   });
 });
 
+test.each([
+  ['-1.5', -1.5],
+  ['25e-1', 2.5],
+  ['1E+2', 100],
+])('the cell %s of a number is read as JSON has it', (cell, price_value) => {
+  const { toValue: read } = createCsvForm(NamedTransactionBody);
+  expect(read({ price_value: cell })).toEqual({ price: { value: price_value } });
+});
+
 test('a number that JSON could not write into the rejects stays text', () => {
   const { toValue: read } = createCsvForm(NamedTransactionBody);
   expect(read({ price_value: '1E400' })).toEqual({ price: { value: '1E400' } });

@@ -66,6 +66,7 @@ test.each([
   ['2025-02-29,EUR,1', 'date must be YYYY-MM-DD, not "2025-02-29".'],
   ['0000-01-01,EUR,1', 'date must be YYYY-MM-DD, not "0000-01-01".'],
   ['2025-02-28,eur,1', 'currency must be three capital letters, not "eur".'],
+  ['2025-02-28,EURO,1', 'currency must be three capital letters, not "EURO".'],
   ['2025-02-28,EUR,0', 'usd_per_unit must be a number above 0 and below 10^9 with at most 12 decimals, not "0".'],
   [
     '2025-02-28,EUR,1.1234567890123',
