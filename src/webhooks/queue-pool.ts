@@ -7,6 +7,8 @@ import type { DB } from '../db/types.ts';
 /** One claims, the other settles. */
 export const QUEUE_CONNECTIONS = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Results of every endpoint wait while the health of one whose row is locked is recorded. */
+const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * A cached plan may date from a time when the queue was empty and reading all of it was cheapest (seen: 160 ms per
@@ -24,6 +26,7 @@ export function openQueuePool(connectionString: string, log: Logger): Kysely<DB>
     connectionString,
     max: QUEUE_CONNECTIONS,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
     applicationName: 'sps-queue',
     settings: PLANNER,
   };

@@ -37,13 +37,13 @@ function logResults(log: Logger, group: readonly Result[]): void {
   }
 }
 
-interface SettlerDeps extends Pick<Deps, 'db' | 'log' | 'now'> {
+interface SettlerDeps extends Pick<Deps, 'log' | 'now'> {
   queueDb: Kysely<DB>;
 }
 
 /** Creates a settler. It calls `onSettled` with each group that has been written or released. */
 export function createSettler(
-  { db, queueDb, log, now }: SettlerDeps,
+  { queueDb, log, now }: SettlerDeps,
   onSettled: (deliveries: readonly Claimed[]) => void,
 ): Settler {
   const waiting: Result[] = [];
@@ -87,13 +87,13 @@ export function createSettler(
   }
 
   /**
-   * Records the health of endpoints. If that fails, it is recorded with the next results: the deliveries are settled,
-   * and those that follow them need not wait for it.
+   * Records the health of endpoints before `onSettled` is called, so that nothing more is claimed for one that this
+   * suspends. If that fails, as when an endpoint's row stays locked, it is repeated with the next results.
    */
   async function recordOutcomes(): Promise<void> {
     if (outcomes.length === 0) return;
     try {
-      const suspended = await recordHealth(db, summariseHealth(outcomes), now());
+      const suspended = await recordHealth(queueDb, summariseHealth(outcomes), now());
       outcomes.length = 0;
       for (const { webhook_id, app_id, reason } of suspended) {
         log.warn({ webhook_id, app_id, reason }, 'webhook endpoint suspended');

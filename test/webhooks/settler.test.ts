@@ -3,11 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { settlementOf } from '../../src/webhooks/outcome.ts';
 import type { Claimed } from '../../src/webhooks/queue.ts';
+import { openQueuePool } from '../../src/webhooks/queue-pool.ts';
 import { createSettler, type Settler } from '../../src/webhooks/settler.ts';
 import { connectTo } from '../db/one-connection.ts';
+import { POOL } from '../setup/database.ts';
 import { claimIn } from './claiming.ts';
 import { eventually, useWorld, type World } from './world.ts';
 
@@ -39,7 +41,7 @@ describe('a claim', () => {
     const { deps } = world.service;
     const settled: unknown[] = [];
     // Connections of `groupDb` do not wait long for a lock.
-    const settler = createSettler({ ...deps, db: deps.groupDb, queueDb: db }, (group) => settled.push(...group));
+    const settler = createSettler({ ...deps, queueDb: deps.groupDb }, (group) => settled.push(...group));
     const { claimed } = await claimIn(world);
     const failures = async () => (await db.selectFrom('webhook').select('failed_attempts').execute())[0];
     const trx = await db.startTransaction().execute();
@@ -51,6 +53,22 @@ describe('a claim', () => {
     addResult(settler, claimed[1], 500);
     await eventually(() => expect(settled).toEqual(claimed));
     expect(await failures()).toEqual({ failed_attempts: 2 });
+  });
+
+  it('is released, and the health of its endpoint recorded, while requests use all their connections', async () => {
+    const { deps, database } = world.service;
+    const queueDb = openQueuePool(database.url, deps.log);
+    const settled: unknown[] = [];
+    const settler = createSettler({ ...deps, queueDb }, (group) => settled.push(...group));
+    const { claimed } = await claimIn(world);
+    const requests = await Promise.all(Array.from({ length: POOL }, () => db.startTransaction().execute()));
+    addResult(settler, claimed[0], 500);
+    // A connection is waited for longer than this.
+    await vi
+      .waitFor(() => expect(settled).toEqual([claimed[0]]), 4_000)
+      .finally(() => Promise.all(requests.map((one) => one.rollback().execute())));
+    expect(await queueDb.selectFrom('webhook').select('failed_attempts').execute()).toEqual([{ failed_attempts: 1 }]);
+    await queueDb.destroy();
   });
 
   it('that was made before the endpoint failed ends its failures when it succeeds', async () => {
