@@ -131,11 +131,13 @@ export function startDispatcher(deps: DispatcherDeps, overrides: DispatcherOverr
   const loop = startLoop({ log, name: 'webhook queue', run: takeDue, wakeUp, firstRetryMs: FIRST_RETRY_MS });
   return {
     async stop() {
-      await Promise.all([loop.stop(), listener.stop(), retention.stop()]);
+      // These may take long: a statement of the sweep, a connect. What is claimed does not wait for them.
+      const others = [listener.stop(), retention.stop()];
+      await loop.stop();
       await turns.stop();
       await settler.drain(SETTLE_ON_STOP_MS);
       leases.stop();
-      await Promise.all([sender.close(), queueDb.destroy()]);
+      await Promise.all([sender.close(), queueDb.destroy(), ...others]);
     },
   };
 }

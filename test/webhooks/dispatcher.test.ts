@@ -1,6 +1,7 @@
 // What a dispatcher holds: no other sends it while this one lives, and what this one cannot send it gives back.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { claimIn } from './claiming.ts';
@@ -79,6 +80,31 @@ describe('a dispatcher', () => {
     const rows = await db.selectFrom('webhook_delivery').select(['state', 'claim_id']).execute();
     expect(rows.filter(({ state }) => state === 'delivered')).toHaveLength(10);
     expect(rows.filter(({ claim_id }) => claim_id !== null)).toEqual([]);
+  });
+
+  it('gives back what waits when it stops, even while the sweep of old events is held up', async () => {
+    let answerLast = () => {};
+    const receiver = await world.receive((response) => {
+      if (receiver.received.length === 8) answerLast = () => response.end();
+      else response.end();
+    });
+    const { webhook_id } = await world.addEndpoint(receiver.url);
+    for (let i = 0; i < 12; i++) {
+      await world.addProfile(`p${i}`);
+      await world.grant(`p${i}`);
+    }
+    // An expired secret, which the sweep deletes.
+    const expired = { previous_secret: '', previous_secret_until: '2020-01-01' };
+    await db.updateTable('webhook').set(expired).where('webhook_id', '=', webhook_id).execute();
+    const trx = await db.startTransaction().execute();
+    await sql`select from webhook for update`.execute(trx);
+    const dispatcher = world.dispatch({ limits: { perEndpoint: 1, ahead: 20 } });
+    await eventually(() => expect(receiver.received).toHaveLength(8));
+    await eventually(async () => expect(await world.countClaimed()).toBeGreaterThan(1));
+    const stopped = dispatcher.stop();
+    await eventually(async () => expect(await world.countClaimed()).toBe(1)).finally(() => trx.rollback().execute());
+    answerLast();
+    await stopped;
   });
 
   it('lets the event loop turn after each hundred deliveries that it begins', async () => {
