@@ -74,24 +74,24 @@ async function startParts(
 
   const serverRun = createServerRun();
   const pools = openPools(config, log, { connectionString, onConnect: serverRun.onConnect });
-  const poolStops = Object.values(pools).map((one) => () => one.destroy());
-  stops.push(() => stopAll(poolStops, STOPPING.poolsMs));
+  const poolStops = new Map(Object.entries(pools).map(([name, one]) => [name, () => one.destroy()]));
+  stops.push(() => stopAll(poolStops, STOPPING.poolsMs, log));
   const clock = await openClock(pools.db, log);
   // The service waits, not ready, until the replica takes over.
   if (!(await takesWrites(pools.db))) log.warn(TAKES_NO_WRITES);
   const deps: Deps = { ...pools, serverRun, config, log, now: clock.now };
   // Stopped concurrently, because each may take long.
-  const workStops: Stop[] = [];
-  stops.push(() => stopAll(workStops, STOPPING.workMs));
-  workStops.push(startDispatcher({ ...deps, connectionString }).stop);
-  workStops.push(startSweeps(deps, clock).stop);
+  const workStops = new Map<string, Stop>();
+  stops.push(() => stopAll(workStops, STOPPING.workMs, log));
+  workStops.set('deliveries', startDispatcher({ ...deps, connectionString }).stop);
+  workStops.set('sweeps', startSweeps(deps, clock).stop);
 
   const { HOST, PORT, ADMIN_PORT } = config;
   const isSplit = ADMIN_PORT !== undefined;
   const base = await buildApp(deps, isSplit ? ['base'] : ['base', 'admin']);
   const admin = isSplit ? await buildApp(deps, ['admin']) : undefined;
   const parts = admin ? [base, admin] : [base];
-  workStops.push(() => Promise.all(parts.map(({ app }) => closeServer(app))));
+  workStops.set('requests', () => Promise.all(parts.map(({ app }) => closeServer(app))));
   ending.throwIfAborted();
   const baseUrl = await listen(base.app, HOST, PORT);
   const adminUrl = admin ? await listen(admin.app, HOST, ADMIN_PORT ?? 0) : baseUrl;
@@ -136,9 +136,14 @@ export async function closeServer(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Stops all at the same time, but waits no longer than this; a failure is thrown only once the rest has ended, too. */
-async function stopAll(stops: readonly Stop[], timeoutMs: number): Promise<void> {
-  const stopping = stops.map((stop) => stop());
+/**
+ * Stops all at the same time, but waits no longer than this, and logs what is left then. A failure is thrown only once
+ * the rest has ended, too.
+ */
+async function stopAll(stops: ReadonlyMap<string, Stop>, timeoutMs: number, log: Logger): Promise<void> {
+  const left = new Set(stops.keys());
+  const stopping = [...stops].map(([name, stop]) => stop().finally(() => left.delete(name)));
   const ended = Promise.allSettled(stopping).then(() => Promise.all(stopping));
   await Promise.race([ended, sleep(timeoutMs, undefined, { ref: false })]);
+  if (left.size > 0) log.warn({ left: [...left] }, `not stopped within ${timeoutMs / 1000} s`);
 }

@@ -144,6 +144,20 @@ describe('the service', { timeout: 60_000 }, () => {
     await blocker.end();
   });
 
+  it('says what it did not wait for when it stops without its database', async () => {
+    const proxy = await createCuttableProxy();
+    const service = await startReady({ DATABASE_URL: proxy.throughProxy(databaseUrl()) });
+    proxy.swallow();
+    // By now the clock waits for an answer.
+    await sleep(2_000);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    expect(service.stderr()).toMatch(
+      /"left":\[[^\]]*"sweeps"\],"msg":"not stopped within 16 s".*\n.*"left":\["db"[^\]]*\],"msg":"not stopped within 3 s"/,
+    );
+    await proxy.close();
+  });
+
   it('fails readiness before it closes', async () => {
     const service = await startReady({ SHUTDOWN_DELAY_MS: '1500' });
     service.child.kill('SIGTERM');
