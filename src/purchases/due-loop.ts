@@ -31,11 +31,18 @@ async function reportProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
   });
 }
 
-/** Reports to webhooks what is due for up to `BATCH` profiles. Returns how many profiles were due. */
-export async function reportDueProfiles({ db, log }: Pick<Deps, 'db' | 'log'>): Promise<number> {
+/**
+ * Reports to webhooks what is due for up to `BATCH` profiles, and ends early if `isStopped` returns true. Returns how
+ * many profiles were due.
+ */
+export async function reportDueProfiles(
+  { db, log }: Pick<Deps, 'db' | 'log'>,
+  isStopped: () => boolean = () => false,
+): Promise<number> {
   const due = await listDueProfiles(db, BATCH);
   let stored = 0;
   for (const profile of due) {
+    if (isStopped()) break;
     try {
       stored += await reportProfile(db, profile);
     } catch (error) {
@@ -55,6 +62,6 @@ export function startDueLoop(deps: Pick<Deps, 'db' | 'log'>): Loop {
   return startLoop({
     log: deps.log,
     name: 'due events',
-    run: async () => ((await reportDueProfiles(deps)) < BATCH ? POLL_MS : 0),
+    run: async (isStopped) => ((await reportDueProfiles(deps, isStopped)) < BATCH ? POLL_MS : 0),
   });
 }

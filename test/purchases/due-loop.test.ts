@@ -367,6 +367,25 @@ test('several concurrent processes report each lapse of many profiles once', asy
   expect(await service.database.db.selectFrom('lapse_watch').selectAll().where(isDue).execute()).toEqual([]);
 });
 
+test('a sweep that is told to stop reports no further profile, and the next one goes on', async () => {
+  const expires_at = inDays(1);
+  await set(period({ ...ids(), expires_at }));
+  const other = `${customer}-other`;
+  const otherId = (await createProfile(service, { customer: other })).json.data.profile_id;
+  const own = { store_transaction_id: other, store_original_transaction_id: other };
+  await setTransaction(service, other, period({ ...own, expires_at }));
+  await pass(2, [profileId, otherId]);
+  const countExpired = async () => {
+    const events = [...(await listEvents(service, profileId)), ...(await listEvents(service, otherId))];
+    return events.filter(({ event_type }) => event_type === 'subscription_expired').length;
+  };
+  let begun = 0;
+  await reportDueProfiles(service.deps, () => begun++ === 1);
+  expect(await countExpired()).toBe(1);
+  await sweep();
+  expect(await countExpired()).toBe(2);
+});
+
 test('a profile whose lapse cannot be reported is tried again later, and does not delay others', async () => {
   const expires_at = inDays(1);
   await set(period({ ...ids(), expires_at }));
