@@ -32,7 +32,7 @@ async function makeTombstone(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey
 
 /**
  * Removes what names a deleted profile from its events, including those still to be delivered, and from what receivers
- * have answered or will answer.
+ * have answered or will answer. The members of these payloads lose their order, as jsonb does not keep it.
  */
 export async function scrubEventsOf(trx: Kysely<DB>, { app_id, profile_id }: ProfileKey): Promise<void> {
   await sql`
