@@ -1,6 +1,6 @@
 // Resolves the host names of webhooks. c-ares is tried first: dns.lookup holds a thread of a pool of four while it
-// waits, so a few names whose servers hang would delay everything. dns.lookup is used only for names that DNS does not
-// know (a hosts file).
+// waits, so a few names whose servers hang would delay everything. dns.lookup is used only if DNS does not know the name
+// or name servers report a failure: the system may know it from elsewhere (a hosts file).
 import { promises as dns } from 'node:dns';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,7 +12,7 @@ interface Address {
 /** Resolves a name to its addresses; rejects if it has none. Tests replace it. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
-const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL']);
+const CODES_TO_ASK_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ESERVFAIL']);
 
 /**
  * How long to wait for the other address family once one has answered. Some name servers never answer IPv6 queries.
@@ -38,7 +38,7 @@ export function createResolve(createResolver: () => Pick<dns.Resolver, 'resolve4
     if (found.length > 0) return found.toSorted((one, other) => one.family - other.family);
     const failure = (await ended).find((result) => result.status === 'rejected')?.reason as NodeJS.ErrnoException;
     if (failure.code === 'ETIMEOUT' && resolver === current) current = createResolver();
-    if (!NOT_FOUND_CODES.has(failure.code ?? '')) throw failure;
+    if (!CODES_TO_ASK_SYSTEM.has(failure.code ?? '')) throw failure;
     return dns.lookup(hostname, { all: true, verbatim: true });
   };
 }
