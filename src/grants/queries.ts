@@ -3,13 +3,14 @@ import { type Kysely, sql } from 'kysely';
 import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 
-export interface Level {
+/** Identifies a grant: a profile has at most one of each level. */
+export interface GrantKey {
   app_id: string;
   profile_id: string;
   access_level_id: string;
 }
 
-export interface NewGrant extends Level {
+export interface NewGrant extends GrantKey {
   starts_at: string | null;
   expires_at: string | null;
 }
@@ -43,7 +44,7 @@ export async function upsertGrants(trx: Kysely<DB>, grants: readonly NewGrant[])
  * Returns a level of the app: whether the profile has a grant of it and until when, and the time by the database's
  * clock.
  */
-export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_level_id }: Level) {
+export async function findLevelAndGrant(trx: Kysely<DB>, { app_id, profile_id, access_level_id }: GrantKey) {
   const { rows } = await sql<{ is_granted: boolean; expires_at: string | null; now: string }>`
     select g.grant_id is not null as is_granted, g.expires_at, clock_timestamp() as now
     from access_level l
@@ -56,7 +57,7 @@ export async function findLevel(trx: Kysely<DB>, { app_id, profile_id, access_le
 /** Sets the end of a grant to a timestamp; the caller holds the profile's lock. */
 export async function endGrant(
   trx: Kysely<DB>,
-  { app_id, profile_id, access_level_id }: Level,
+  { app_id, profile_id, access_level_id }: GrantKey,
   expiresAt: string,
 ): Promise<void> {
   await trx

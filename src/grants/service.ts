@@ -14,7 +14,7 @@ import { fromDatabase, parseOptional } from '../lib/datetime.ts';
 import { sourceOfGrant } from '../profile/access.ts';
 import { readShownState, readShownStates } from '../profile/read-state.ts';
 import type { ProfileState } from '../profile/state.ts';
-import { endGrant, findLevel, upsertGrants } from './queries.ts';
+import { endGrant, findLevelAndGrant, upsertGrants } from './queries.ts';
 import type { GrantBody, RevokeBody } from './schema.ts';
 
 /**
@@ -101,12 +101,12 @@ export function revokeAccessLevel(
   return changeProfile(deps, request, {
     operation: 'revoke',
     async work(trx, profile_id) {
-      const level = { app_id: request.app.app_id, profile_id, access_level_id };
-      const found = await findLevel(trx, level);
+      const key = { app_id: request.app.app_id, profile_id, access_level_id };
+      const found = await findLevelAndGrant(trx, key);
       if (!found) throw apiError('access_level_not_found', access_level_id);
       if (!found.is_granted) throw apiError('grant_not_found', access_level_id);
-      await endGrant(trx, level, endOf(parseOptional(body.revoke_at), found));
-      return describeGrant(await readShownState(trx, level), access_level_id, found.now);
+      await endGrant(trx, key, endOf(parseOptional(body.revoke_at), found));
+      return describeGrant(await readShownState(trx, key), access_level_id, found.now);
     },
   });
 }
