@@ -8,11 +8,9 @@ const MAX_HELD = 1_000;
 const MAX_HELD_PER_KEY = 250;
 const MAX_PER_WRITE = 50;
 
-/** How a writer handles rows that may stay locked. Items with the same key need the same row. */
+/** How items are written whose rows stay locked. Items with the same key need the same row. */
 export interface HeldOptions<Item, Result> {
   lockKeyOf: (item: Item) => string;
-  /** Writes items, but waits for a lock only briefly before it fails with a lock timeout. */
-  writeIfFree: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Writes items with one key and waits for the lock to be released. */
   write: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** How many locks may be waited for at the same time. */

@@ -13,9 +13,14 @@ const MAX_UNSPLIT = 16;
 const MAX_GROUPS_WRITING = 4;
 const SLOW_MS = 8;
 
+interface LockedOptions<Item, Result> extends HeldOptions<Item, Result> {
+  /** Writes items, but waits for a lock only briefly before it fails with a lock timeout. */
+  writeIfFree: (items: readonly Item[]) => Promise<readonly Result[]>;
+}
+
 interface GroupOptions<Item, Result> {
   /** For items whose row may stay locked. */
-  whenLocked?: HeldOptions<Item, Result>;
+  whenLocked?: LockedOptions<Item, Result>;
   /** A group that takes longer waits for a lock or a distant database, not for CPU: others are written concurrently. */
   slowMs?: number;
   /** As soon as this many items are queued, they are written concurrently with the running group. */
