@@ -12,7 +12,10 @@ export interface TurnLimits {
 export interface Turns {
   /** Sends the delivery, now or when its endpoint has room. */
   take: (delivery: Claimed) => void;
-  /** Returns how many may be claimed ahead, by endpoint: as many as it took in the current moment and the last. */
+  /**
+   * Returns how many may be claimed ahead, by endpoint: as many as it took in the current moment and the last. Forgets
+   * endpoints that took none and have nothing in progress.
+   */
   countAhead: () => Map<string, number>;
   /** Gives back the waiting deliveries. Resolves when none is in progress. */
   stop: () => Promise<void>;
