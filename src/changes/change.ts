@@ -68,7 +68,7 @@ async function runChange<First>(
   const { state, events, alsoWrite } = await change.work(trx, profileId, first);
   const response = renderResponse(state, app);
   const [stored] = await overlapping(trx, (each) => [
-    recordEvents(each, app, events),
+    recordEvents(each, events),
     alsoWrite?.(each),
     keep?.(each, response),
     change.changesFacts && raiseVersion(each, app.app_key),

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { isUuid } from '../lib/uuid.ts';
 import { lockFreeProfiles } from '../profile/queries.ts';
 import { nudgeDispatchers } from '../webhooks/nudge.ts';
-import { recordAppEvents } from '../webhooks/outbox.ts';
+import { recordEvents } from '../webhooks/outbox.ts';
 import { type Changed, type ChangeRequest, renderResponse } from './change.ts';
 
 type Named = Pick<ChangeRequest, 'app' | 'identity'>;
@@ -55,14 +55,12 @@ export async function changeProfiles<Request extends Named>(
   const { responses, stored } = await inTransaction(db, async (trx) => {
     const locked = await lockGroup(trx, requests);
     const changes = locked.length > 0 ? await work(trx, locked) : [];
-    const events = changes.flatMap((changed) =>
-      changed ? changed.events.map((event) => ({ app_id: changed.state.app_id, ...event })) : [],
-    );
+    const events = changes.flatMap((changed) => changed?.events ?? []);
     const rendered = locked.map(({ request }, index) => {
       const changed = changes[index];
       return [request, changed && renderResponse(changed.state, request.app)] as const;
     });
-    return { responses: new Map(rendered), stored: await recordAppEvents(trx, events) };
+    return { responses: new Map(rendered), stored: await recordEvents(trx, events) };
   });
   if (stored > 0) nudgeDispatchers(db);
   return requests.map((request) => responses.get(request));

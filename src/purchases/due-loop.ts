@@ -27,7 +27,7 @@ async function reportProfile(db: Kysely<DB>, key: ProfileKey): Promise<number> {
   return inTransaction(db, async (trx) => {
     if (!(await lockUnlessBusy(trx, key))) return 0;
     const { events } = await collectDueEvents(trx, key);
-    return recordEvents(trx, key, events);
+    return recordEvents(trx, events);
   });
 }
 

@@ -7,6 +7,7 @@ export const EVENT_API_VERSION = 1;
 
 /** What every event says about its profile. A profile's state has these members. */
 export interface EventProfile {
+  app_id: string;
   profile_id: string;
   customer_user_id: string | null;
   installed_at: string;
@@ -26,6 +27,7 @@ export interface EventProfile {
 /** An event as it is stored. The payload is what webhooks deliver and the feed shows. */
 export interface WebhookEvent {
   event_id: string;
+  app_id: string;
   event_type: EventType;
   profile_id: string;
   customer_user_id: string | null;
@@ -61,7 +63,7 @@ function attributionsOf({ attribution }: EventProfile): object {
 
 /** Builds an event of any type around its properties. */
 export function buildEvent({ event_id, event_type, at, profile, properties }: EventParts): WebhookEvent {
-  const { profile_id, customer_user_id } = profile;
+  const { app_id, profile_id, customer_user_id } = profile;
   const payload = {
     event_type,
     event_datetime: toWire(at),
@@ -73,5 +75,5 @@ export function buildEvent({ event_id, event_type, at, profile, properties }: Ev
     attributions: attributionsOf(profile),
     user_attributes: profile.custom_attributes,
   };
-  return { event_id, event_type, profile_id, customer_user_id, payload };
+  return { event_id, app_id, event_type, profile_id, customer_user_id, payload };
 }

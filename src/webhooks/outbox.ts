@@ -4,18 +4,13 @@ import { executePrepared } from '../db/prepared.ts';
 import type { DB } from '../db/types.ts';
 import type { WebhookEvent } from './events.ts';
 
-/** An event and the app it belongs to. */
-export interface AppEvent extends WebhookEvent {
-  app_id: string;
-}
-
 /**
  * Stores events in one statement, with a delivery for every endpoint of the app that wants the event's type. Events of
  * an app without an enabled or suspended endpoint are not stored. The caller must hold the row locks of the profiles,
  * which put the events of a profile in order. Returns how many events were stored; if any, call `nudgeDispatchers` once
  * the transaction has committed.
  */
-export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent[]): Promise<number> {
+export async function recordEvents(trx: Kysely<DB>, events: readonly WebhookEvent[]): Promise<number> {
   if (events.length === 0) return 0;
   // Passed as lines, since the JSON has no line breaks. In an array every quote would be escaped, which took a third of
   // the statement's cost in Node.js.
@@ -46,16 +41,4 @@ export async function recordAppEvents(trx: Kysely<DB>, events: readonly AppEvent
     select count(*)::integer as stored from event`;
   const [row] = await executePrepared(trx, 'record_events', statement);
   return row?.stored ?? 0;
-}
-
-/** Does what recordAppEvents does, for events of one app. */
-export function recordEvents(
-  trx: Kysely<DB>,
-  { app_id }: { app_id: string },
-  events: readonly WebhookEvent[],
-): Promise<number> {
-  return recordAppEvents(
-    trx,
-    events.map((event) => ({ app_id, ...event })),
-  );
 }

@@ -111,12 +111,13 @@ describe('a dispatcher', () => {
     await world.addEndpoint('http://receiver.test/');
     const events = Array.from({ length: 250 }, () => ({
       event_id: randomUUID(),
+      app_id: world.service.appId,
       event_type: 'access_level_updated' as const,
       profile_id: randomUUID(),
       customer_user_id: null,
       payload: {},
     }));
-    await recordEvents(db, world.service.app, events);
+    await recordEvents(db, events);
     const begun: number[] = [];
     let inThisTurn = 0;
     const endTurn = () => {

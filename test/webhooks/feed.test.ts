@@ -18,12 +18,13 @@ beforeAll(async () => {
     const isAnn = n % 5 === 0;
     const event = {
       event_id: randomUUID(),
+      app_id: app.app_id,
       event_type: 'access_level_updated' as const,
       profile_id: isAnn ? ann : bob,
       customer_user_id: isAnn ? 'Änn' : null,
       payload: { n },
     };
-    await recordEvents(deps.db, app, [event]);
+    await recordEvents(deps.db, [event]);
   }
   // Four at a time share an instant, so that pages must break ties.
   await sql`update webhook_event set
@@ -49,12 +50,13 @@ describe('pages', () => {
     await world.addEndpoint('http://127.0.0.1:9/', { appId: app.app_id });
     const events = Array.from({ length: 51 }, () => ({
       event_id: randomUUID(),
+      app_id: app.app_id,
       event_type: 'access_level_updated' as const,
       profile_id: bob,
       customer_user_id: null,
       payload: {},
     }));
-    await recordEvents(deps.db, app, events);
+    await recordEvents(deps.db, events);
     const { json } = await call('GET', '/api/v1/client-api/events/', { key });
     expect(json.data).toHaveLength(50);
     expect(json.next_cursor).not.toBeNull();
@@ -84,11 +86,12 @@ describe('pages', () => {
     const { deps, app } = world.service;
     const late = {
       event_id: randomUUID(),
+      app_id: app.app_id,
       event_type: 'access_level_updated' as const,
       profile_id: bob,
       customer_user_id: null,
     };
-    await recordEvents(deps.db, app, [{ ...late, payload: { n: 99 } }]);
+    await recordEvents(deps.db, [{ ...late, payload: { n: 99 } }]);
     expect((await numbers(`?limit=10&cursor=${next_cursor}`))[0]).toBe(14);
     await deps.db.deleteFrom('webhook_event').where('event_id', '=', late.event_id).execute();
   });
@@ -99,12 +102,13 @@ it('a delivery that waits behind another one is shown as due no earlier than tha
   const profileId = randomUUID();
   const events = ['first', 'second'].map((n) => ({
     event_id: randomUUID(),
+    app_id: app.app_id,
     event_type: 'access_level_updated' as const,
     profile_id: profileId,
     customer_user_id: null,
     payload: { n },
   }));
-  await recordEvents(deps.db, app, events);
+  await recordEvents(deps.db, events);
   const setFirst = async (due: string, later: string, claim: string | null) => {
     await sql`update webhook_delivery d set
       due_at = (case when e.event_id = ${events[0]!.event_id} then ${due} else ${later} end)::timestamptz,

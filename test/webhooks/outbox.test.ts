@@ -8,7 +8,7 @@ import { inTransaction } from '../../src/db/transactions.ts';
 import { scrubEventsOf } from '../../src/profile/removal.ts';
 import { disableWebhook, removeWebhook } from '../../src/webhooks/endpoints.ts';
 import type { WebhookEvent } from '../../src/webhooks/events.ts';
-import { recordAppEvents, recordEvents } from '../../src/webhooks/outbox.ts';
+import { recordEvents } from '../../src/webhooks/outbox.ts';
 import { settle } from '../../src/webhooks/queue.ts';
 import { createWorld, eventually, type World } from './world.ts';
 
@@ -33,6 +33,7 @@ afterAll(async () => {
 function event(changes: Partial<WebhookEvent> = {}): WebhookEvent {
   return {
     event_id: randomUUID(),
+    app_id: app.app_id,
     event_type: 'access_level_updated',
     profile_id: randomUUID(),
     customer_user_id: 'ann',
@@ -46,7 +47,7 @@ const addEndpoint = (input = {}) => world.addEndpoint('http://127.0.0.1:9/', inp
 it('recording stores the event and a delivery per endpoint, and counts the events', async () => {
   const ids = [(await addEndpoint()).webhook_id, (await addEndpoint()).webhook_id];
   const { event_id, profile_id } = event();
-  expect(await recordEvents(db, app, [event({ event_id, profile_id })])).toBe(1);
+  expect(await recordEvents(db, [event({ event_id, profile_id })])).toBe(1);
   const deliveries = await db.selectFrom('webhook_delivery').select(['webhook_id', 'profile_id', 'state']).execute();
   expect(deliveries.map(({ webhook_id }) => webhook_id).sort()).toEqual(ids.sort());
   expect(new Set(deliveries.map((one) => `${one.profile_id} ${one.state}`))).toEqual(
@@ -59,7 +60,6 @@ it('payloads are stored as they are, including line breaks and quotes', async ()
   const payloads = [{ text: 'one\ntwo\r\n"three"\\n\u2028 4' }, { text: '' }, { text: '{},\n' }];
   await recordEvents(
     db,
-    app,
     payloads.map((payload) => event({ payload })),
   );
   const stored = await db.selectFrom('webhook_event').select('payload').orderBy('sequence').execute();
@@ -70,25 +70,25 @@ it('several events of a profile get ascending sequence numbers in the given orde
   await addEndpoint();
   const profile_id = randomUUID();
   const events = Array.from({ length: 50 }, (_, n) => event({ profile_id, payload: { n } }));
-  expect(await recordEvents(db, app, events)).toBe(50);
+  expect(await recordEvents(db, events)).toBe(50);
   const stored = await db.selectFrom('webhook_event').select('event_id').orderBy('sequence').execute();
   expect(stored.map(({ event_id }) => event_id)).toEqual(events.map(({ event_id }) => event_id));
 });
 
 describe('which endpoints count', () => {
   it('none: without an endpoint there is no event', async () => {
-    expect(await recordEvents(db, app, [event()])).toBe(0);
+    expect(await recordEvents(db, [event()])).toBe(0);
   });
 
   it('a disabled one does not', async () => {
     await disableWebhook(world.service.deps, (await addEndpoint()).webhook_id);
-    expect(await recordEvents(db, app, [event()])).toBe(0);
+    expect(await recordEvents(db, [event()])).toBe(0);
   });
 
   it('a suspended one does, and its deliveries wait', async () => {
     await addEndpoint();
     await db.updateTable('webhook').set({ state: 'suspended' }).execute();
-    expect(await recordEvents(db, app, [event()])).toBe(1);
+    expect(await recordEvents(db, [event()])).toBe(1);
     expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toHaveLength(1);
   });
 
@@ -98,16 +98,15 @@ describe('which endpoints count', () => {
       .updateTable('webhook')
       .set({ event_types: ['something_else'] })
       .execute();
-    expect(await recordEvents(db, app, [event()])).toBe(1);
+    expect(await recordEvents(db, [event()])).toBe(1);
     expect(await db.selectFrom('webhook_delivery').selectAll().execute()).toEqual([]);
   });
 
   it('those of its own app do, even if events of several apps are recorded together', async () => {
     const { app: other } = await createApp(world.service.deps, { name: 'Other' });
     const webhooks = [await addEndpoint(), await addEndpoint({ appId: other.app_id })];
-    const events = [event(), event()];
-    const ofApps = [app, other].map(({ app_id }, index) => ({ ...(events[index] as WebhookEvent), app_id }));
-    expect(await recordAppEvents(db, ofApps)).toBe(2);
+    const events = [event(), event({ app_id: other.app_id })];
+    expect(await recordEvents(db, events)).toBe(2);
     const deliveries = await db
       .selectFrom('webhook_delivery')
       .innerJoin('webhook_event', 'webhook_event.sequence', 'webhook_delivery.sequence')
@@ -121,14 +120,14 @@ describe('which endpoints count', () => {
 
   it('one of another app does not', async () => {
     await addEndpoint();
-    expect(await recordEvents(db, { app_id: randomUUID() }, [event()])).toBe(0);
+    expect(await recordEvents(db, [event({ app_id: randomUUID() })])).toBe(0);
   });
 });
 
 it("recording leaves nothing behind if the caller's transaction fails", async () => {
   await addEndpoint();
   const failing = inTransaction(db, async (trx) => {
-    await recordEvents(trx, app, [event()]);
+    await recordEvents(trx, [event()]);
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
@@ -139,7 +138,7 @@ it("recording leaves nothing behind if the caller's transaction fails", async ()
 it('a response that arrives while its profile is being deleted is not kept', async () => {
   const { webhook_id } = await addEndpoint();
   const profile_id = randomUUID();
-  await recordEvents(db, app, [event({ profile_id })]);
+  await recordEvents(db, [event({ profile_id })]);
   const claim_id = randomUUID();
   const { sequence } = await db
     .updateTable('webhook_delivery')
@@ -167,8 +166,8 @@ it('a deleted profile is removed from its events and from the responses to them'
     attributions: { custom: { status: 'organic', network_user_id: 'net-1' } },
     user_attributes: { name: 'Ann' },
   };
-  await recordEvents(db, app, [event({ profile_id, payload }), event({ profile_id: other, payload })]);
-  await recordEvents(db, app, [event({ profile_id, payload: { ...payload, attributions: {} } })]);
+  await recordEvents(db, [event({ profile_id, payload }), event({ profile_id: other, payload })]);
+  await recordEvents(db, [event({ profile_id, payload: { ...payload, attributions: {} } })]);
   await db.updateTable('webhook_delivery').set({ last_response: 'hello ann' }).execute();
   await scrubEventsOf(db, { app_id: app.app_id, profile_id });
 
@@ -203,7 +202,7 @@ async function waitForWriterCheck(): Promise<void> {
 it('an event recorded while its endpoint is being removed has a dead delivery, not a pending one', async () => {
   const { webhook_id } = await addEndpoint();
   const trx = await db.startTransaction().execute();
-  await recordEvents(trx, app, [event()]);
+  await recordEvents(trx, [event()]);
   const removing = removeWebhook(world.service.deps, webhook_id).then(() => 'removed');
   await waitForWriterCheck();
   expect(await Promise.race([removing, sleep(200, 'waits')])).toBe('waits');
@@ -216,11 +215,11 @@ it('an event recorded while its endpoint is being removed has a dead delivery, n
 it('events recorded after a removal has begun do not delay it', async () => {
   const [{ webhook_id }] = [await addEndpoint(), await addEndpoint()];
   const first = await db.startTransaction().execute();
-  await recordEvents(first, app, [event()]);
+  await recordEvents(first, [event()]);
   const removing = removeWebhook(world.service.deps, webhook_id);
   await waitForWriterCheck();
   const second = await db.startTransaction().execute();
-  await recordEvents(second, app, [event()]);
+  await recordEvents(second, [event()]);
   await first.commit().execute();
   await removing.finally(() => second.commit().execute());
   const waiting = db.selectFrom('webhook_delivery').select('webhook_id').where('state', '=', 'pending');

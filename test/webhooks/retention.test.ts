@@ -31,12 +31,13 @@ async function record(daysAgo: number, { state = 'delivered', count = 1, profile
   const { deps, app, db } = inWorld();
   const events = Array.from({ length: count }, () => ({
     event_id: randomUUID(),
+    app_id: app.app_id,
     event_type: 'access_level_updated' as const,
     profile_id: profileId || randomUUID(),
     customer_user_id: null,
     payload: { daysAgo },
   }));
-  await recordEvents(deps.db, app, events);
+  await recordEvents(deps.db, events);
   const at = `now() - interval '${daysAgo} days'`;
   await db.executeQuery(
     CompiledQuery.raw(`update webhook_event set created_at = ${at} where payload->>'daysAgo' = '${daysAgo}'`),
