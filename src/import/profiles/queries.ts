@@ -81,37 +81,60 @@ async function updateProfiles(trx: Kysely<DB>, app: App, profiles: readonly Prof
     where p.app_id = ${app.app_id} and p.profile_id = given.profile_id`.execute(trx);
 }
 
-/**
- * Violates the key if a customer user id has come to belong to another profile meanwhile; the batch is then retried.
- */
-async function writeIdentities(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
+interface NameChanges {
+  /** Names that belong to nobody any more. */
+  gone: string[];
+  /** Named profiles whose name belonged to another profile of the batch. */
+  handedOver: Profile[];
+  /** Named profiles whose name belonged to none. */
+  added: Profile[];
+}
+
+function sortNameChanges(changes: readonly Change[]): NameChanges {
   const moved = changes.filter(({ before, after }) => before?.customer_user_id !== after.customer_user_id);
   const freed = new Set(distinctTexts(moved.map(({ before }) => before?.customer_user_id ?? null)));
   const named = moved.filter(({ after }) => after.customer_user_id !== null).map(({ after }) => after);
   const names = new Set(named.map(({ customer_user_id }) => customer_user_id));
-  const gone = [...freed].filter((name) => !names.has(name));
   const isHandedOver = ({ customer_user_id }: Profile) => freed.has(customer_user_id as string);
-  const handedOver = named.filter(isHandedOver);
-  const added = named.filter((profile) => !isHandedOver(profile));
-  if (gone.length > 0) {
-    await sql`delete from profile_identity where app_id = ${app.app_id}
-      and customer_user_id = any(${gone}::text[])`.execute(trx);
-  }
-  if (handedOver.length > 0) {
-    // Updated in place, because attributions waiting for such a name would not find a new row. Locked first, because
-    // the update alone would not block those who write to the former owner.
-    await sql`select from profile_identity
-      where app_id = ${app.app_id} and customer_user_id in (select customer_user_id from ${relation(handedOver)} given)
-      order by customer_user_id for update`.execute(trx);
-    await sql`update profile_identity i set profile_id = given.profile_id from ${relation(handedOver)} given
-      where i.app_id = ${app.app_id} and i.customer_user_id = given.customer_user_id`.execute(trx);
-  }
-  if (added.length > 0) {
-    await sql`
-      insert into profile_identity (app_id, customer_user_id, profile_id)
-      select ${app.app_id}, customer_user_id, profile_id from ${relation(added)} given
-      order by customer_user_id`.execute(trx);
-  }
+  return {
+    gone: [...freed].filter((name) => !names.has(name)),
+    handedOver: named.filter(isHandedOver),
+    added: named.filter((profile) => !isHandedOver(profile)),
+  };
+}
+
+async function deleteNames(trx: Kysely<DB>, app: App, names: readonly string[]): Promise<void> {
+  await sql`delete from profile_identity where app_id = ${app.app_id}
+    and customer_user_id = any(${names}::text[])`.execute(trx);
+}
+
+/**
+ * Updates names in place, because attributions waiting for such a name would not find a new row. Locks them first,
+ * because the update alone would not block those who write to the former owner.
+ */
+async function handOverNames(trx: Kysely<DB>, app: App, profiles: readonly Profile[]): Promise<void> {
+  await sql`select from profile_identity
+    where app_id = ${app.app_id} and customer_user_id in (select customer_user_id from ${relation(profiles)} given)
+    order by customer_user_id for update`.execute(trx);
+  await sql`update profile_identity i set profile_id = given.profile_id from ${relation(profiles)} given
+    where i.app_id = ${app.app_id} and i.customer_user_id = given.customer_user_id`.execute(trx);
+}
+
+/**
+ * Violates the key if a customer user id has come to belong to another profile meanwhile; the batch is then retried.
+ */
+async function insertNames(trx: Kysely<DB>, app: App, profiles: readonly Profile[]): Promise<void> {
+  await sql`
+    insert into profile_identity (app_id, customer_user_id, profile_id)
+    select ${app.app_id}, customer_user_id, profile_id from ${relation(profiles)} given
+    order by customer_user_id`.execute(trx);
+}
+
+async function writeNames(trx: Kysely<DB>, app: App, changes: readonly Change[]): Promise<void> {
+  const { gone, handedOver, added } = sortNameChanges(changes);
+  if (gone.length > 0) await deleteNames(trx, app, gone);
+  if (handedOver.length > 0) await handOverNames(trx, app, handedOver);
+  if (added.length > 0) await insertNames(trx, app, added);
 }
 
 /**
@@ -151,7 +174,7 @@ export async function writeProfiles(trx: Kysely<DB>, app: App, changes: readonly
   const updated = changes.filter(({ before }) => before).map(({ after }) => after);
   if (fresh.length > 0) await insertProfiles(trx, app, fresh);
   if (updated.length > 0) await updateProfiles(trx, app, updated);
-  await writeIdentities(trx, app, changes);
+  await writeNames(trx, app, changes);
   await writeAttributions(trx, app, changes);
   const ids = changes.map(({ after }) => after.profile_id);
   await writeInstalls(planningEachTime(trx), app, sql`(select unnest(${ids}::uuid[]) as profile_id)`);
