@@ -9,10 +9,10 @@ import { createCsvForm } from './csv-form.ts';
 import { lockFile } from './file-lock.ts';
 import type { Kind, ProductKey, Written } from './kind.ts';
 import { createLanes } from './lanes.ts';
-import { createRejects, type Reject, toReason } from './rejects.ts';
+import { createRejects, type Reject, type RejectsFile, toReason } from './rejects.ts';
 import { interrupted, openSource } from './source.ts';
 import { createStatisticsRefresher } from './statistics-refresher.ts';
-import { type Counts, createTally } from './tally.ts';
+import { type Counts, createTally, type Tally } from './tally.ts';
 import { createUnknownNames } from './unknown-names.ts';
 
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -58,12 +58,30 @@ function listNames<T>({ items }: Batch<T>, namesOf: (record: T) => string[]): Re
   return names;
 }
 
+/** Removes rejects files that this run's makes superfluous. */
+async function summarise(
+  { counts, unconfigured }: Tally,
+  rejectsFile: RejectsFile,
+  names: readonly string[],
+): Promise<Summary> {
+  const earlier = await rejectsFile.cleanUpEarlier();
+  const products = unconfigured();
+  return {
+    ...counts,
+    ...(counts.rejected > 0 && { rejects_file: rejectsFile.path }),
+    ...(earlier.length > 0 && { earlier_rejects_files: earlier }),
+    ...(names.length > 0 && { unknown_names: names }),
+    ...(products.length > 0 && { unconfigured_products: products }),
+  };
+}
+
 /**
  * Imports the file. Rejected records go to FILE.rejects.ndjson; the good ones are kept. Throws an OperatorError if it
  * cannot begin.
  */
 export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Promise<Summary> {
   const { connectionString, app, file, now, onProgress, signal } = options;
+  const { namesOf } = kind;
   const unknownNames = createUnknownNames(kind.schema);
   const form = { ...createCsvForm(kind.schema), onUnknownColumns: unknownNames.add };
   const source = await openSource(file, form, signal);
@@ -73,7 +91,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     source.close();
     throw error;
   });
-  const lanes = createLanes<Written>({ first, maxConcurrent: kind.namesOf ? 2 : 1, openSession: open });
+  const lanes = createLanes<Written>({ first, maxConcurrent: namesOf ? 2 : 1, openSession: open });
   const rejectsFile = createRejects(file);
   const tally = createTally();
   const refreshStatistics = createStatisticsRefresher(kind, app);
@@ -93,7 +111,6 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
     onProgress?.({ ...tally.counts, bytes: batch.endBytes, sizeBytes: source.sizeBytes });
   }
 
-  const { namesOf } = kind;
   const parse: Parse<T> = (value) => {
     unknownNames.check(value);
     return kind.parse(value);
@@ -115,16 +132,7 @@ export async function importFile<T>(kind: Kind<T>, options: ImportOptions): Prom
       });
     }
     await lanes.finish();
-    const earlier = await rejectsFile.cleanUpEarlier();
-    const names = unknownNames.names();
-    const products = tally.unconfigured();
-    return {
-      ...tally.counts,
-      ...(tally.counts.rejected > 0 && { rejects_file: rejectsFile.path }),
-      ...(earlier.length > 0 && { earlier_rejects_files: earlier }),
-      ...(names.length > 0 && { unknown_names: names }),
-      ...(products.length > 0 && { unconfigured_products: products }),
-    };
+    return await summarise(tally, rejectsFile, unknownNames.names());
   } finally {
     source.close();
     await lanes.close();

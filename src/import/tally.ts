@@ -10,7 +10,7 @@ export interface Counts {
   rejected: number;
 }
 
-interface Tally {
+export interface Tally {
   readonly counts: Readonly<Counts>;
   add: <T>(batch: Batch<T>, outcome: Written) => void;
   /** Products that the app does not have, at most the first MAX_NAMES. */
