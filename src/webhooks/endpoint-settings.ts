@@ -117,12 +117,14 @@ export async function changeWebhook(
   const hasNewDestination = change.url !== undefined || authorization !== undefined;
   if (hasNewDestination && verify !== false) {
     const present = openSecrets(deps, row);
-    const target = { webhook_id, url: url ?? row.url, knowsSecret: url === undefined };
-    await sendTestEvent(
-      deps,
-      { ...target, ...present, ...(authorization !== undefined && { authorization }) },
-      overrides,
-    );
+    const target = {
+      webhook_id,
+      url: url ?? row.url,
+      knowsSecret: url === undefined,
+      signing: present.signing,
+      authorization: authorization === undefined ? present.authorization : authorization,
+    };
+    await sendTestEvent(deps, target, overrides);
   }
   const changed = await updateWebhook(deps.db, webhook_id, {
     ...(url !== undefined && { url }),
