@@ -23,8 +23,10 @@ export interface DueEvents {
  * may have set their end to their beginning.
  */
 function asIfBegunBefore(state: ProfileState, lapsed: readonly ChainTransaction[], moment: string): ProfileState {
-  const isLapsed = ({ store, store_transaction_id: id }: PurchaseState) =>
-    lapsed.some((one) => one.store === store && one.store_transaction_id === id);
+  const isLapsed = ({ store, store_original_transaction_id: chain, store_transaction_id: id }: PurchaseState) =>
+    lapsed.some(
+      (one) => one.store === store && one.store_original_transaction_id === chain && one.store_transaction_id === id,
+    );
   const began = (purchase: PurchaseState) =>
     fromDatabase(purchase.purchased_at) > moment && isLapsed(purchase)
       ? { ...purchase, purchased_at: toDatabase(moment) }
