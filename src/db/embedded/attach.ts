@@ -37,7 +37,6 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
   const folder = dataFolder(cluster.home);
   let reportAt = performance.now() + REPORT_MS;
   let giveUpAt = performance.now() + SILENCE_MS;
-  const describeServer = (pid: number) => `The embedded database in ${cluster.home} is running (process ${pid}) but`;
   for (;;) {
     const postmaster = await readPostmaster(folder);
     if (postmaster?.text === '' && (await staysEmpty(folder))) {
@@ -45,10 +44,7 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       continue;
     }
     if (!postmaster || !isAlive(postmaster.pid)) {
-      log.info({ folder: cluster.home }, 'starting the embedded PostgreSQL');
-      const launching = launchServer(cluster, { preferredPort: await readLastPort(folder) });
-      const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
-      await launching.finally(() => clearInterval(reporting));
+      await start(cluster, folder, log);
       // Recovery may have used up all of that time.
       giveUpAt = performance.now() + SILENCE_MS;
       continue;
@@ -63,15 +59,11 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
       await neutraliseStalePid(folder, postmaster.text);
       continue;
     }
-    if (attempt && 'code' in attempt && String(attempt.code).startsWith(INVALID_AUTHORIZATION)) {
-      throw new EmbeddedDatabaseError(`${describeServer(postmaster.pid)} rejects the login: ${attempt.message}.`);
-    }
     if (postmaster.state !== 'ready') giveUpAt = performance.now() + SILENCE_MS;
-    if (performance.now() > giveUpAt || isDiskFull(attempt)) {
+    const problem = findProblem(attempt, performance.now() > giveUpAt);
+    if (problem !== undefined) {
       throw new EmbeddedDatabaseError(
-        attempt instanceof pg.DatabaseError
-          ? `${describeServer(postmaster.pid)} refuses connections: ${attempt.message}.`
-          : `${describeServer(postmaster.pid)} does not answer: stop that process and start again.`,
+        `The embedded database in ${cluster.home} is running (process ${postmaster.pid}) but ${problem}.`,
       );
     }
     if (performance.now() > reportAt) {
@@ -80,6 +72,24 @@ export async function attach(cluster: Cluster, log: Logger, applicationName: str
     }
     await sleep(POLL_MS);
   }
+}
+
+async function start(cluster: Cluster, folder: string, log: Logger): Promise<void> {
+  log.info({ folder: cluster.home }, 'starting the embedded PostgreSQL');
+  const launching = launchServer(cluster, { preferredPort: await readLastPort(folder) });
+  const reporting = setInterval(() => log.info('waiting for the embedded PostgreSQL'), REPORT_MS);
+  await launching.finally(() => clearInterval(reporting));
+}
+
+/** Returns what is wrong with a server that runs; undefined if another attempt may succeed. */
+function findProblem(failure: Error | undefined, isTimeUp: boolean): string | undefined {
+  if (failure && 'code' in failure && String(failure.code).startsWith(INVALID_AUTHORIZATION)) {
+    return `rejects the login: ${failure.message}`;
+  }
+  if (!isTimeUp && !isDiskFull(failure)) return undefined;
+  return failure instanceof pg.DatabaseError
+    ? `refuses connections: ${failure.message}`
+    : 'does not answer: stop that process and start again';
 }
 
 /** Returns undefined while the server starts or stops; when it is ready, a connection or why there is none. */
