@@ -52,7 +52,10 @@ async function readUrl(child: ChildProcess, name: string): Promise<string> {
       () => reject(new Error(`${name} was not ready after ${START_TIMEOUT_MS / 1000} s`)),
       START_TIMEOUT_MS,
     );
-    child.once('exit', (code) => reject(new Error(`${name} exited with ${code}; see its log below bench/.data`)));
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`${name} exited with ${code}; see its log below bench/.data`));
+    });
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk;
       const url = /^ready: (\S+?),?(\s|$)/m.exec(text)?.[1];
@@ -136,7 +139,8 @@ export async function runProgram(
     text += chunk;
   });
   const timer = onSample && setInterval(() => onSample(child.pid as number), 250);
-  const [code] = await once(child, 'exit');
+  // After 'exit' some of its output may still be on the way.
+  const [code] = await once(child, 'close');
   clearInterval(timer);
   if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}`);
   return text;
