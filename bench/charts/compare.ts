@@ -22,10 +22,9 @@ function isClose(one: number, other: number): boolean {
 function findDifference(service: Values, duck: Values): string | undefined {
   if (!isClose(service.total, duck.total)) return `total ${service.total} and ${duck.total}`;
   if (service.isCut) return undefined;
-  for (const [name, value] of service.segments) {
-    if (name !== 'other' && !isClose(value, duck.segments.get(name) ?? 0)) {
-      return `${name}: ${value} and ${duck.segments.get(name)}`;
-    }
+  for (const name of new Set([...service.segments.keys(), ...duck.segments.keys()])) {
+    const [one, other] = [service.segments.get(name) ?? 0, duck.segments.get(name) ?? 0];
+    if (name !== 'other' && !isClose(one, other)) return `${name}: ${one} and ${other}`;
   }
   return undefined;
 }
