@@ -77,8 +77,8 @@ export function readChartRequest({ body, zoneHeader, appZone, now }: ChartReques
 
   const inFilters: FieldError[] = [];
   const { date, compareDate, filters } = readFilters(inFilters, members.filters, { chart: validChart, unit });
-  problems.unshift(...inFilters);
-  if (problems.length > 0) throw validationError(problems);
+  const found = [...inFilters, ...problems];
+  if (found.length > 0) throw validationError(found);
 
   const cut = { unit, zone, now: now.getTime() };
   return {
