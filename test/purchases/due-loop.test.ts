@@ -367,7 +367,8 @@ test('several concurrent processes report each lapse of many profiles once', asy
   expect(await service.database.db.selectFrom('lapse_watch').selectAll().where(isDue).execute()).toEqual([]);
 });
 
-test('a sweep that is told to stop reports no further profile, and the next one goes on', async () => {
+/** Has the subscriptions of the customer and of another one lapse. Returns the profile id of the other. */
+async function lapseWithAnother(): Promise<string> {
   const expires_at = inDays(1);
   await set(period({ ...ids(), expires_at }));
   const other = `${customer}-other`;
@@ -375,6 +376,11 @@ test('a sweep that is told to stop reports no further profile, and the next one 
   const own = { store_transaction_id: other, store_original_transaction_id: other };
   await setTransaction(service, other, period({ ...own, expires_at }));
   await pass(2, [profileId, otherId]);
+  return otherId;
+}
+
+test('a sweep that is told to stop reports no further profile, and the next one goes on', async () => {
+  const otherId = await lapseWithAnother();
   const countExpired = async () => {
     const events = [...(await listEvents(service, profileId)), ...(await listEvents(service, otherId))];
     return events.filter(({ event_type }) => event_type === 'subscription_expired').length;
@@ -387,13 +393,7 @@ test('a sweep that is told to stop reports no further profile, and the next one 
 });
 
 test('a profile whose lapse cannot be reported is tried again later, and does not delay others', async () => {
-  const expires_at = inDays(1);
-  await set(period({ ...ids(), expires_at }));
-  const other = `${customer}-other`;
-  const otherId = (await createProfile(service, { customer: other })).json.data.profile_id;
-  const own = { store_transaction_id: other, store_original_transaction_id: other };
-  await setTransaction(service, other, period({ ...own, expires_at }));
-  await pass(2, [profileId, otherId]);
+  const otherId = await lapseWithAnother();
   const { db } = service.database;
   await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`.execute(
     db,
